@@ -1,0 +1,12 @@
+//go:build !unix
+
+package host
+
+import (
+	"errors"
+	"time"
+)
+
+func processCPU() (time.Duration, error) { return 0, errors.ErrUnsupported }
+
+func involuntarySwitches() (int64, error) { return 0, errors.ErrUnsupported }
