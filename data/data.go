@@ -23,9 +23,10 @@
 //	# end rounds=12 samples=48120
 //
 // Each section, the header and every round, is closed by a mark that counts
-// it and carries the first 64 bits of its SHA-256. A line that was changed,
-// dropped or repeated is therefore found, and so is the last whole round of a
-// file whose writer was killed.
+// it and carries the first 64 bits of the SHA-256 of the mark before it and
+// its lines. A line that was changed, dropped or repeated is therefore found,
+// and so is a round of another file, and the last whole round of a file whose
+// writer was killed.
 package data
 
 import (
@@ -33,6 +34,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
+	"io"
 	"maps"
 	"math"
 	"regexp"
@@ -45,6 +48,10 @@ import (
 
 // Schema names the version of the format.
 const Schema = "cryptocost/1"
+
+// ServerPrefix opens the keys of env that describe the machine of the server
+// role, where -server moved it to another one.
+const ServerPrefix = "server-"
 
 // ExactAssumption is the unit metadata of quantities that have no
 // distribution: bytes, records, yes/no observations.
@@ -115,7 +122,8 @@ func (h Header) Machine() string { return h.Config["machine"] }
 var (
 	keyPattern  = regexp.MustCompile(`^[a-z][a-z0-9.-]*$`)
 	namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*$`)
-	casePattern = regexp.MustCompile(`^(/[a-z0-9-]+=[^/ \t]+)+$`)
+	// Other tools split lines at any Unicode space, so values are ASCII.
+	casePattern = regexp.MustCompile(`^(/[a-z0-9-]+=[!-.0-~]+)+$`)
 	unitPattern = regexp.MustCompile(`^[A-Za-z0-9%][A-Za-z0-9%/-]*$`)
 )
 
@@ -140,6 +148,9 @@ func keys(config map[string]string) []string {
 
 // check says what a header lacks or has too much.
 func (h Header) check() error {
+	if s := h.Config["schema"]; s != Schema {
+		return fmt.Errorf("schema %q: this program reads %q", s, Schema)
+	}
 	for _, k := range Settings {
 		if h.Config[k] == "" {
 			return fmt.Errorf("header key %q is missing", k)
@@ -149,9 +160,6 @@ func (h Header) check() error {
 		if h.Config[k.Name] == "" {
 			return fmt.Errorf("header key %q is missing", k.Name)
 		}
-	}
-	if s := h.Config["schema"]; s != Schema {
-		return fmt.Errorf("schema %q: this program reads %q", s, Schema)
 	}
 	if !namePattern.MatchString(h.Experiment()) {
 		return fmt.Errorf("experiment %q is not a name", h.Experiment())
@@ -164,6 +172,34 @@ func (h Header) check() error {
 			return fmt.Errorf("header line %q: not a key and a value", k+": "+v)
 		}
 	}
+	for _, unit := range h.Exact {
+		if !unitPattern.MatchString(unit) {
+			return fmt.Errorf("exact unit %q", unit)
+		}
+	}
+	for _, m := range h.Missing {
+		if err := checkCase(m.Case); err != nil {
+			return err
+		}
+		if strings.TrimSpace(m.Reason) == "" {
+			return fmt.Errorf("case %q: not measured, and no reason why", m.Case)
+		}
+	}
+	return nil
+}
+
+// processorsSuffix is what "go test" appends to the name of a benchmark, the
+// number of processors, and what its readers cut off.
+var processorsSuffix = regexp.MustCompile(`-[0-9]+$`)
+
+// checkCase says what makes name unfit to name a case.
+func checkCase(name string) error {
+	if !casePattern.MatchString(name) {
+		return fmt.Errorf("case %q: want /key=value pairs", name)
+	}
+	if suffix := processorsSuffix.FindString(name); suffix != "" {
+		return fmt.Errorf("case %q: readers of Go benchmarks would take %q at its end for a number of processors", name, suffix)
+	}
 	return nil
 }
 
@@ -174,8 +210,8 @@ func benchmark(experiment string) string {
 
 // check says what makes s unfit to be recorded.
 func (s Sample) check() error {
-	if !casePattern.MatchString(s.Case) {
-		return fmt.Errorf("case %q: want /key=value pairs", s.Case)
+	if err := checkCase(s.Case); err != nil {
+		return err
 	}
 	if s.Ops < 1 {
 		return fmt.Errorf("case %q: %d operations", s.Case, s.Ops)
@@ -242,23 +278,39 @@ func checkOrder(samples []Sample) error {
 	return nil
 }
 
-// sum is the checksum of a section's lines, newlines included.
-func sum(section []byte) string {
-	digest := sha256.Sum256(section)
-	return hex.EncodeToString(digest[:8])
+// newSection begins the checksum of a section: of the mark before it, empty
+// for a header, and its lines, newlines included.
+func newSection(before string) hash.Hash {
+	section := sha256.New()
+	io.WriteString(section, before) // a hash takes all
+	return section
 }
 
-// headerMark, roundMark and endMark close the sections of a file.
-func headerMark(lines int, section []byte) string {
-	return fmt.Sprintf("# header lines=%d sha256=%s", lines, sum(section))
+// sum is the checksum of a whole section.
+func sum(before, lines string) string {
+	section := newSection(before)
+	io.WriteString(section, lines)
+	return checksum(section)
 }
 
-func roundMark(number, samples int, section []byte) string {
-	return fmt.Sprintf("# round=%d samples=%d sha256=%s", number, samples, sum(section))
+// checksum is what a mark carries of a section.
+func checksum(section hash.Hash) string { return hex.EncodeToString(section.Sum(nil)[:8]) }
+
+// missingPrefix opens the line of a case that could not be measured.
+const missingPrefix = "# not-measured "
+
+// headerMark, roundMark and endMark are the lines that close the sections of
+// a file, newlines included.
+func headerMark(lines int, sum string) string {
+	return fmt.Sprintf("# header lines=%d sha256=%s\n", lines, sum)
+}
+
+func roundMark(number, samples int, sum string) string {
+	return fmt.Sprintf("# round=%d samples=%d sha256=%s\n", number, samples, sum)
 }
 
 func endMark(rounds, samples int) string {
-	return fmt.Sprintf("# end rounds=%d samples=%d", rounds, samples)
+	return fmt.Sprintf("# end rounds=%d samples=%d\n", rounds, samples)
 }
 
 // Errors of files that are not whole; they come wrapped in an [*Error].

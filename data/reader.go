@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"os"
 	"strconv"
@@ -29,7 +30,7 @@ func ReadFile(path string) (*File, error) {
 
 // Read reads and checks a finished file; name is used in errors.
 func Read(r io.Reader, name string) (*File, error) {
-	p := newParser(r, name)
+	p := newParser(r)
 	file, err := p.file()
 	if err != nil {
 		return nil, &Error{name, p.line, err}
@@ -40,19 +41,19 @@ func Read(r io.Reader, name string) (*File, error) {
 // A parser reads sections line by line.
 type parser struct {
 	lines   *bufio.Scanner
-	name    string
 	line    int // number of the line that text holds
 	text    string
-	bytes   int64 // read so far, newlines included
-	whole   int64 // offset behind the last whole section
-	section []byte
+	bytes   int64  // read so far, newlines included
+	whole   int64  // offset behind the last whole section
+	mark    string // that closes it
+	section hash.Hash
 	bench   string // "BenchmarkX"
 }
 
-func newParser(r io.Reader, name string) *parser {
-	s := bufio.NewScanner(io.LimitReader(r, maxBytes+1))
+func newParser(r io.Reader) *parser {
+	s := bufio.NewScanner(r)
 	s.Buffer(make([]byte, 0, 4096), maxLineBytes)
-	p := &parser{lines: s, name: name}
+	p := &parser{lines: s, section: newSection("")}
 	// bufio.ScanLines would hide a missing last newline and carriage returns.
 	s.Split(func(data []byte, atEOF bool) (int, []byte, error) {
 		if i := bytes.IndexByte(data, '\n'); i >= 0 {
@@ -66,7 +67,7 @@ func newParser(r io.Reader, name string) *parser {
 	return p
 }
 
-var errNoNewline = errors.New("the line is cut off")
+var errNoNewline = fmt.Errorf("the line is cut off; %w", ErrUnfinished)
 
 // next reads a line. At the end of the input it gives io.EOF.
 func (p *parser) next() error {
@@ -77,8 +78,6 @@ func (p *parser) next() error {
 			return fmt.Errorf("a line longer than %d bytes", maxLineBytes)
 		case err != nil:
 			return err
-		case p.bytes >= maxBytes:
-			return ErrTooLarge
 		}
 		return io.EOF
 	}
@@ -92,7 +91,13 @@ func (p *parser) next() error {
 
 // keep adds the current line to the section that a mark will close.
 func (p *parser) keep() {
-	p.section = append(append(p.section, p.text...), '\n')
+	io.WriteString(p.section, p.text+"\n")
+}
+
+// close ends the section with the current line, its mark.
+func (p *parser) close() {
+	p.whole, p.mark = p.bytes, p.text+"\n"
+	p.section = newSection(p.mark)
 }
 
 func (p *parser) file() (*File, error) {
@@ -113,8 +118,8 @@ func (p *parser) file() (*File, error) {
 		file.Rounds = append(file.Rounds, *round)
 		samples += len(round.Samples)
 	}
-	if want := endMark(len(file.Rounds), samples); p.text != want {
-		return nil, fmt.Errorf("%q does not match what was read, %q: rounds are missing or repeated", p.text, want)
+	if want := endMark(len(file.Rounds), samples); p.text+"\n" != want {
+		return nil, fmt.Errorf("%s does not match what was read, %q: rounds are missing or repeated", quote(p.text), strings.TrimSpace(want))
 	}
 	if want := header.Config["rounds"]; want != strconv.Itoa(len(file.Rounds)) {
 		return nil, fmt.Errorf("the header promises %s rounds, the file has %d", want, len(file.Rounds))
@@ -128,12 +133,11 @@ func (p *parser) file() (*File, error) {
 // header reads up to and including the header's mark.
 func (p *parser) header() (*Header, error) {
 	h := &Header{Config: map[string]string{}}
-	p.section = p.section[:0]
 	count := 0
 	for {
 		err := p.next()
 		if err == io.EOF && count == 0 {
-			return nil, fmt.Errorf("the file is empty: not a file of schema %s", Schema)
+			return nil, fmt.Errorf("the file is empty; %w", ErrUnfinished)
 		}
 		if err == io.EOF {
 			return nil, ErrUnfinished
@@ -141,8 +145,8 @@ func (p *parser) header() (*Header, error) {
 		if err != nil {
 			return nil, err
 		}
-		if count == 0 && !strings.HasPrefix(p.text, "schema: ") {
-			return nil, fmt.Errorf("%s: not a file of this study: its first line is %q", quote(p.text), "schema: "+Schema)
+		if want := "schema: " + Schema; count == 0 && p.text != want {
+			return nil, fmt.Errorf("%s: this program reads files that begin with %q", quote(p.text), want)
 		}
 		if strings.HasPrefix(p.text, "# header ") {
 			break
@@ -153,14 +157,17 @@ func (p *parser) header() (*Header, error) {
 		count++
 		p.keep()
 	}
-	if want := headerMark(count, p.section); p.text != want {
+	if want := headerMark(count, checksum(p.section)); p.text+"\n" != want {
 		return nil, errors.New("the header does not match its checksum: a line was changed, lost or repeated")
 	}
 	if err := h.check(); err != nil {
 		return nil, err
 	}
+	if lastLine(headerText(*h)) != p.text+"\n" {
+		return nil, errors.New("a writer would have put the lines of the header in another order")
+	}
 	p.bench = benchmark(h.Experiment())
-	p.whole = p.bytes
+	p.close()
 	return h, nil
 }
 
@@ -174,10 +181,10 @@ func (h *Header) parseLine(text string) error {
 		h.Exact = append(h.Exact, unit)
 		return nil
 	}
-	if missing, ok := strings.CutPrefix(text, "# not-measured "); ok {
+	if missing, ok := strings.CutPrefix(text, missingPrefix); ok {
 		name, reason, _ := strings.Cut(missing, " ")
-		if !casePattern.MatchString(name) || reason == "" {
-			return fmt.Errorf("%s: want \"# not-measured CASE REASON\"", quote(text))
+		if reason == "" {
+			return fmt.Errorf("%s: want \"%sCASE REASON\"", quote(text), missingPrefix)
 		}
 		h.Missing = append(h.Missing, Missing{name, reason})
 		return nil
@@ -198,7 +205,6 @@ var errEnd = errors.New("end of samples")
 
 // round reads the round with the given number, up to and including its mark.
 func (p *parser) round(number int) (*Round, error) {
-	p.section = p.section[:0]
 	if err := p.next(); err == io.EOF {
 		return nil, ErrUnfinished
 	} else if err != nil {
@@ -229,13 +235,13 @@ func (p *parser) round(number int) (*Round, error) {
 		round.Samples = append(round.Samples, sample)
 		p.keep()
 	}
-	if want := roundMark(number, len(round.Samples), p.section); p.text != want {
-		return nil, fmt.Errorf("round %d (lines %d to %d) does not match its checksum: a line was changed, lost or repeated", number, first, p.line-1)
+	if want := roundMark(number, len(round.Samples), checksum(p.section)); p.text+"\n" != want {
+		return nil, fmt.Errorf("round %d (lines %d to %d) does not match its checksum: a line was changed, lost or repeated, or it is of another run", number, first, p.line-1)
 	}
 	if err := checkOrder(round.Samples); err != nil {
 		return nil, err
 	}
-	p.whole = p.bytes
+	p.close()
 	return round, nil
 }
 

@@ -8,6 +8,7 @@ package samples
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,6 +31,8 @@ type Machine struct {
 	cases []string
 	// byCase has the samples of each case by round.
 	byCase map[string][][]data.Sample
+	// derived has what Derive was given, by case and unit.
+	derived map[[2]string][]float64
 }
 
 // Machines lists the folders of dir that hold samples of any experiment,
@@ -131,6 +134,9 @@ func isWindow(s data.Sample) bool {
 // Rounded gives one value of a case for every round, in the order of rounds,
 // for a unit that comes once a round; nil where any round lacks it.
 func (m *Machine) Rounded(name, unit string) []float64 {
+	if values, ok := m.derived[[2]string{name, unit}]; ok {
+		return values
+	}
 	var values []float64
 	for _, samples := range m.byCase[name] {
 		for _, s := range samples {
@@ -144,6 +150,15 @@ func (m *Machine) Rounded(name, unit string) []float64 {
 		return nil
 	}
 	return values
+}
+
+// Derive adds a quantity that an analysis computes from others, one value of
+// a case for every round. Rounded gives it like those that were recorded.
+func (m *Machine) Derive(name, unit string, values []float64) {
+	if m.derived == nil {
+		m.derived = map[[2]string][]float64{}
+	}
+	m.derived[[2]string{name, unit}] = values
 }
 
 // tidied gives the value of s in a tidied unit.
@@ -207,4 +222,52 @@ func Key(name, key string) string {
 		}
 	}
 	return ""
+}
+
+// ReferenceFile, in the folder of all data, names the machine that the
+// committed paper is about.
+const ReferenceFile = "reference"
+
+// Reference reads the name of the reference machine.
+func Reference(dir string) (string, error) {
+	content, err := os.ReadFile(filepath.Join(dir, ReferenceFile))
+	if err != nil {
+		return "", fmt.Errorf("read the name of the reference machine: %w", err)
+	}
+	return strings.TrimSpace(string(content)), nil
+}
+
+// Choose gives the machine that a section is about: the one asked for; or
+// the reference machine, where none is asked for or the one asked for has no
+// samples of the experiment (the paper then says so).
+func Choose(dir, want string, have []*Machine) (*Machine, error) {
+	reference, err := Reference(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{want, reference} {
+		for _, m := range have {
+			if m.Name == name {
+				return m, nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("neither machine %q nor the reference machine %q has samples", want, reference)
+}
+
+// Committed keeps the names of machines whose samples are in the
+// repository. Outside a git checkout all are.
+func Committed(dir string, names []string) ([]string, error) {
+	cmd := exec.Command("git", "ls-files", "--", ".")
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if err != nil {
+		return names, nil // no git or no checkout: an unpacked release
+	}
+	tracked := map[string]bool{}
+	for path := range strings.Lines(string(out)) {
+		name, _, _ := strings.Cut(path, "/")
+		tracked[name] = true
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !tracked[name] }), nil
 }

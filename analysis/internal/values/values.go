@@ -183,3 +183,10 @@ func parseLine(text string) (Value, error) {
 	v.N = n
 	return v, nil
 }
+
+// NotMeasured is the key that marks a case as not measured.
+func NotMeasured(name string) string { return "not-measured " + name }
+
+// Partial is the key that marks a machine on which only some cases were
+// asked for.
+const Partial = "partial"

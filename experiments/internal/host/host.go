@@ -91,6 +91,7 @@ type Process struct {
 	stdin  io.WriteCloser
 	mu     sync.Mutex // one request at a time
 	lines  chan []byte
+	silent chan struct{} // closed when no more lines come
 	done   chan struct{} // closed when the process has ended
 	err    error         // why it ended; valid after done
 	stderr *tail
@@ -98,8 +99,11 @@ type Process struct {
 }
 
 // callTimeout bounds the answer to a request: no slice or window of the
-// study is longer than a few seconds.
-const callTimeout = 60 * time.Second
+// study is longer than a few seconds. Tests shorten it.
+var callTimeout = 60 * time.Second
+
+// endTime is what a process gets to end by itself, and its output to close.
+const endTime = time.Second
 
 // Start starts a role and returns once its process runs.
 func Start(ctx context.Context, spec Spec) (*Process, error) {
@@ -115,16 +119,23 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{spec: spec, stdin: stdin, lines: make(chan []byte), done: make(chan struct{}), stderr: &tail{}}
+	p := &Process{
+		spec: spec, stdin: stdin, stderr: &tail{},
+		lines: make(chan []byte), silent: make(chan struct{}), done: make(chan struct{}),
+	}
 	cmd.Stderr = p.stderr
+	cmd.WaitDelay = endTime
 	wait, err := start(cmd)
 	if err != nil {
 		return nil, fmt.Errorf("start role %q: %w", spec.Role, err)
 	}
-	p.kill = func() { _ = cmd.Process.Kill() } // already ended: nothing to do
-	read := make(chan struct{})
+	killed := make(chan struct{})
+	p.kill = sync.OnceFunc(func() {
+		close(killed)
+		_ = cmd.Process.Kill() // already ended: nothing to do
+	})
 	go func() {
-		defer close(read)
+		defer close(p.silent)
 		r := bufio.NewReader(stdout)
 		for {
 			line, err := r.ReadBytes('\n')
@@ -133,13 +144,15 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 			}
 			select {
 			case p.lines <- line:
+			case <-killed: // nobody waits for the line
+				return
 			case <-ctx.Done():
 				return
 			}
 		}
 	}()
 	go func() {
-		<-read
+		<-p.silent // Wait closes the pipe
 		p.err = wait()
 		close(p.done)
 	}()
@@ -161,8 +174,9 @@ func (s Spec) command(ctx context.Context) (*exec.Cmd, error) {
 }
 
 // Call sends a request and decodes the answer's value into reply, which may
-// be nil. It fails when the role reports an error, ends, or stays silent for
-// a minute; then the role is killed.
+// be nil. It fails when the role reports an error, ends, closes its output,
+// or stays silent for a minute. A role whose answer was given up is killed,
+// since a later request would get it.
 func (p *Process) Call(ctx context.Context, do string, args, reply any) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -186,12 +200,13 @@ func (p *Process) Call(ctx context.Context, do string, args, reply any) error {
 	select {
 	case line := <-p.lines:
 		return decode(line, p.spec.Role, do, reply)
-	case <-p.done:
+	case <-p.silent:
 		return p.died(do)
 	case <-timeout.C:
 		p.kill()
-		return fmt.Errorf("role %q does not answer %q since %v; its last words: %s", p.spec.Role, do, callTimeout, p.stderr)
+		return fmt.Errorf("role %q has not answered %q for %v; its last words: %s", p.spec.Role, do, callTimeout, p.stderr)
 	case <-ctx.Done():
+		p.kill()
 		return ctx.Err()
 	}
 }
@@ -215,17 +230,26 @@ func decode(line []byte, role, do string, reply any) error {
 
 // died describes the end of a role that was still needed.
 func (p *Process) died(do string) error {
-	select {
-	case <-p.done:
-	case <-time.After(time.Second):
-		p.kill()
-		<-p.done
-	}
 	state := "ended"
-	if p.err != nil {
+	if !p.ended() {
+		state = "closed its output"
+	} else if p.err != nil {
 		state = p.err.Error()
 	}
 	return fmt.Errorf("role %q died (%s) when asked to %q; its last words: %s", p.spec.Role, state, do, p.stderr)
+}
+
+// ended waits until the process has ended, and says whether it did so by
+// itself.
+func (p *Process) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	case <-time.After(endTime):
+		p.kill()
+		<-p.done
+		return false
+	}
 }
 
 // Mark reads the role's CPU clock; the role itself does so.
@@ -252,12 +276,7 @@ func Describe(ctx context.Context, spec Spec) (map[string]string, error) {
 // end it within a second.
 func (p *Process) Close() {
 	_ = p.stdin.Close() // fails only when the process is gone
-	select {
-	case <-p.done:
-	case <-time.After(time.Second):
-		p.kill()
-		<-p.done
-	}
+	p.ended()
 }
 
 // tail keeps the last bytes of a role's standard error.
@@ -457,6 +476,7 @@ func Run(ctx context.Context, stdin io.Reader, env []string, name string, args .
 	cmd.Env = append(os.Environ(), env...)
 	var out bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &out, &out
+	cmd.WaitDelay = endTime // a child of the program may hold its output open
 	wait, err := start(cmd)
 	if err != nil {
 		return nil, fmt.Errorf("start %q: %w", name, err)

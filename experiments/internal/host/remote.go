@@ -20,7 +20,7 @@ import (
 // on: "ssh://[user@]host[:port]".
 func CheckRemote(remote string) error {
 	u, err := url.Parse(remote)
-	if err != nil || u.Scheme != "ssh" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" {
+	if err != nil || u.Scheme != "ssh" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery+u.Fragment != "" {
 		return fmt.Errorf("server %q: want ssh://[user@]host[:port]", remote)
 	}
 	return nil
@@ -102,7 +102,8 @@ func copyThere(ctx context.Context, remote string) (string, error) {
 	}
 	digest := sha256.Sum256(content)
 	path := "/tmp/cryptocost-" + hex.EncodeToString(digest[:8])
-	// The name is the content's, so what is there already is the same binary.
+	// The name is the content's, so whatever runs there under it is the same
+	// binary; moving a new copy over it does not disturb it.
 	put := exec.CommandContext(ctx, "ssh", append(ssh,
 		fmt.Sprintf("umask 077 && cat > %[1]s.new && chmod 700 %[1]s.new && mv %[1]s.new %[1]s", path))...)
 	put.Stdin = bytes.NewReader(content)

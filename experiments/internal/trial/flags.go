@@ -5,6 +5,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -87,6 +89,29 @@ func parse(e Experiment, args []string, stderr io.Writer) (settings, error) {
 // path is the file that the run writes.
 func (s settings) path(e Experiment) string {
 	return filepath.Join(s.dir, s.machine, e.Name+".txt")
+}
+
+// replaces says whether the run replaces a finished file; it is an error if
+// it would without -fresh. A file that is already beside its own partial one
+// was to be replaced by the run that left that, and is by the one that goes on.
+func (s settings) replaces(e Experiment) (bool, error) {
+	finished, err := exists(s.path(e))
+	if err != nil || !finished || s.fresh {
+		return finished, err
+	}
+	interrupted, err := exists(s.path(e) + data.PartialSuffix)
+	if err == nil && !interrupted {
+		err = fmt.Errorf("%s is there already; -fresh measures anew and replaces it when the run ends (make: FRESH=1)", s.path(e))
+	}
+	return true, err
+}
+
+func exists(path string) (bool, error) {
+	_, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // choose gives the cases that the pattern of the settings matches.

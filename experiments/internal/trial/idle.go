@@ -7,20 +7,23 @@ import (
 	"time"
 )
 
-const (
-	idleBusyRatio = 0.10             // of all CPUs
-	idleProbe     = time.Second      // over which the ratio is taken
-	idleMost      = 60 * time.Second // then the run begins all the same
+// idleBusyRatio is the busy share of all CPUs under which a machine is idle.
+const idleBusyRatio = 0.10
+
+// Tests shorten both.
+var (
+	idleProbe = time.Second      // over which the ratio is taken
+	idleMost  = 60 * time.Second // then the run begins all the same
 )
 
 // waitIdle waits until the machine is idle, a minute at most, and gives the
 // time it waited and how busy the machine was in the last second of it.
-// Where the system does not tell, it does not wait.
-func waitIdle(ctx context.Context, progress io.Writer) (waited time.Duration, busy float64, err error) {
+// Where cpuTimes does not tell, it does not wait.
+func waitIdle(ctx context.Context, progress io.Writer, cpuTimes clocks) (waited time.Duration, busy float64, err error) {
 	start := time.Now()
 	said := false
 	for {
-		ratio, ok, err := busyRatio(ctx)
+		ratio, ok, err := busyRatio(ctx, cpuTimes)
 		if err != nil || !ok {
 			return 0, 0, err
 		}
@@ -39,8 +42,11 @@ func waitIdle(ctx context.Context, progress io.Writer) (waited time.Duration, bu
 	}
 }
 
+// clocks are the busy and all CPU time so far, over all CPUs.
+type clocks func() (busy, all time.Duration, ok bool)
+
 // busyRatio is the busy share of all CPUs over the next second.
-func busyRatio(ctx context.Context) (ratio float64, ok bool, err error) {
+func busyRatio(ctx context.Context, cpuTimes clocks) (ratio float64, ok bool, err error) {
 	busy, all, ok := cpuTimes()
 	if !ok {
 		return 0, false, nil

@@ -50,7 +50,7 @@ func lock(ctx context.Context, progress io.Writer) (unlock func(), err error) {
 		select {
 		case <-time.After(200 * time.Millisecond):
 		case <-ctx.Done():
-			return nil, errors.Join(ctx.Err(), f.Close())
+			return nil, errors.Join(fmt.Errorf("interrupted while waiting for another experiment to end: %w", ctx.Err()), f.Close())
 		}
 	}
 }

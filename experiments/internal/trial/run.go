@@ -57,15 +57,20 @@ func Run(ctx context.Context, e Experiment, args []string, stdout, stderr io.Wri
 	if s.list {
 		return list(stdout, cases)
 	}
-	if _, err := os.Stat(s.path(e)); err == nil && !s.fresh {
-		return fmt.Errorf("%s is there already; -fresh measures anew and replaces it when the run ends (make: FRESH=1)", s.path(e))
+	if _, err := s.replaces(e); err != nil {
+		return err
 	}
 	unlock, err := lock(ctx, stderr)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	r := &run{Experiment: e, settings: s}
+	// The run that this one waited for may have been of the same file.
+	replace, err := s.replaces(e)
+	if err != nil {
+		return err
+	}
+	r := &run{Experiment: e, settings: s, replace: replace}
 	for _, c := range cases {
 		if c.Missing != "" {
 			r.missing = append(r.missing, data.Missing{Case: c.Name, Reason: c.Missing})
@@ -97,13 +102,14 @@ type run struct {
 	settings
 	cases   []Case
 	missing []data.Missing
+	replace bool // the finished file
 
 	idleWait time.Duration // before the first round of this process
 	busy     float64       // share of the CPUs in use at the end of the wait
 	failed   int           // attempts that failed before the round under way
 }
 
-// maxFailures bounds the rounds that are tried again in one run.
+// maxFailures bounds how often one round is tried again.
 const maxFailures = 3
 
 // all measures the rounds that are missing and finishes the file.
@@ -116,8 +122,25 @@ func (r *run) all(ctx context.Context, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if r.idleWait, r.busy, err = waitIdle(ctx, stderr); err != nil {
-		return errors.Join(r.interrupted(done), writer.Close())
+	share := ""
+	if done < r.rounds { // else it was killed after its last round
+		if share, err = r.measure(ctx, writer, done, stderr); err != nil {
+			return errors.Join(err, writer.Close())
+		}
+	}
+	if err := writer.Finish(r.replace); err != nil {
+		return fmt.Errorf("%w\n%s", err, r.kept(r.rounds))
+	}
+	_, err = fmt.Fprintf(stderr, "%s: wrote %s: %d rounds of %d cases, %d samples%s\n",
+		r.Name, r.path(r.Experiment), r.rounds, len(r.cases), writer.Samples(), share)
+	return err
+}
+
+// measure records the rounds after the first done ones, and tells which share
+// of their time was measured.
+func (r *run) measure(ctx context.Context, writer *data.Writer, done int, stderr io.Writer) (share string, err error) {
+	if r.idleWait, r.busy, err = waitIdle(ctx, stderr, cpuTimes); err != nil {
+		return "", r.interrupted(done)
 	}
 	p := newProgress(stderr, r, done)
 	defer p.end()
@@ -125,31 +148,21 @@ func (r *run) all(ctx context.Context, stderr io.Writer) error {
 	for n := done + 1; n <= r.rounds; n++ {
 		start := time.Now()
 		result, err := r.retry(ctx, n, p)
-		if err != nil {
-			p.end()
-			if ctx.Err() != nil {
-				err = r.interrupted(n - 1)
-			} else {
-				err = fmt.Errorf("%w\n%s", err, r.kept(n-1))
-			}
-			return errors.Join(err, writer.Close())
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return "", r.interrupted(n - 1)
+		case err != nil:
+			return "", fmt.Errorf("%w\n%s", err, r.kept(n-1))
 		}
 		took := time.Since(start)
 		total += took
 		measured += result.measured
 		if err := writer.Round(append(result.samples, r.account(took, result.measured))); err != nil {
-			p.end()
-			return errors.Join(fmt.Errorf("%w\n%s", err, r.kept(n-1)), writer.Close())
+			return "", fmt.Errorf("%w\n%s", err, r.kept(n-1))
 		}
 		p.round(n, took, result.measured)
 	}
-	p.end()
-	if err := writer.Finish(r.fresh); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(stderr, "%s: wrote %s: %d rounds of %d cases, %d samples; measured windows were %.0f %% of %v\n",
-		r.Name, r.path(r.Experiment), r.rounds, len(r.cases), writer.Samples(), 100*measured.Seconds()/total.Seconds(), total.Round(time.Second))
-	return err
+	return fmt.Sprintf("; measured windows were %.0f %% of %v", 100*measured.Seconds()/total.Seconds(), total.Round(time.Second)), nil
 }
 
 // interrupted and kept tell the user what is there and how to go on.
@@ -158,7 +171,11 @@ func (r *run) interrupted(rounds int) error {
 }
 
 func (r *run) kept(rounds int) string {
-	return fmt.Sprintf("%d of %d rounds are kept in %s; the same command goes on from there", rounds, r.rounds, r.path(r.Experiment)+data.PartialSuffix)
+	command := "the same command"
+	if r.fresh {
+		command += " without -fresh"
+	}
+	return fmt.Sprintf("%d of %d rounds are kept in %s; %s goes on from there", rounds, r.rounds, r.path(r.Experiment)+data.PartialSuffix, command)
 }
 
 // header describes the run and the machine.
@@ -187,7 +204,7 @@ func (r *run) header(ctx context.Context) (data.Header, error) {
 			return data.Header{}, err
 		}
 		for key, value := range there {
-			config["server-"+key] = value
+			config[data.ServerPrefix+key] = value
 		}
 	}
 	return data.Header{Config: config, Exact: append([]string{data.YesUnit}, r.Exact...), Missing: r.missing}, nil
@@ -228,7 +245,7 @@ func (r *run) retry(ctx context.Context, n int, p *progress) (result, error) {
 		}
 		r.failed++
 		if r.failed > maxFailures {
-			return res, fmt.Errorf("round %d: %w (after %d failed attempts in this run)", n, err, r.failed)
+			return res, fmt.Errorf("round %d failed %d times, at last: %w", n, r.failed, err)
 		}
 		p.note(fmt.Sprintf("round %d failed and is tried again: %v", n, err))
 	}

@@ -1,0 +1,119 @@
+# make            what there is to do
+# make all        reproduce every figure and table on this machine
+#
+# Nothing but measuring writes under data/, and samples that are there are not
+# measured again unless FRESH=1 is given.
+
+EXPERIMENTS := keyexchange throughput primitives
+REFERENCE   := $(shell cat data/reference)
+
+MACHINE ?=
+PROFILE ?= standard
+FRESH   ?=
+GO      ?= go
+
+# Measuring is for this machine, drawing for the committed one, unless named.
+here    := $(or $(MACHINE),local)
+drawn   := $(or $(MACHINE),$(REFERENCE))
+fresh   := $(if $(FRESH),-fresh)
+
+# The experiments record the revision that they were built from. Without cgo
+# the same program is built with and without a C compiler.
+export CGO_ENABLED := 0
+build := $(GO) build -buildvcs=auto -trimpath
+
+.PHONY: help all quick test figures paper check diff benchstat list clean tools build measure \
+        $(EXPERIMENTS) $(EXPERIMENTS:%=measure-%) $(EXPERIMENTS:%=figures-%)
+
+help:
+	@echo 'make all                      measure what data/$(here) lacks, draw, render paper.md, show the headlines'
+	@echo 'make quick                    the same in a few minutes, with wide intervals'
+	@echo 'make NAME                     measure one experiment and redraw what depends on it'
+	@echo '                              ($(EXPERIMENTS))'
+	@echo 'make figures                  draw all figures and tables from data/'
+	@echo 'make paper                    figures, paper.md and claims.md'
+	@echo 'make check                    compare paper.md, claims.md and figures/ with what the committed data gives'
+	@echo 'make diff A=data/X B=data/Y   what differs between two machines, and whether it is real'
+	@echo 'make benchstat A=... B=...    the same files through benchstat'
+	@echo 'make list                     all cases of all experiments'
+	@echo 'make test                     all tests'
+	@echo 'make clean                    remove what was built (never samples)'
+	@echo
+	@echo 'MACHINE=name    folder of data/ and subject of the paper (measuring: local; drawing: $(REFERENCE))'
+	@echo 'PROFILE=quick|standard|thorough    6, 12 or 40 rounds (now $(PROFILE))'
+	@echo 'FRESH=1         measure anew what is there already'
+
+# The two halves are makes of their own, so that nothing is drawn while
+# another experiment measures, however many jobs make has.
+all: tools build
+	+@$(MAKE) --no-print-directory -j1 measure
+	+@$(MAKE) --no-print-directory paper MACHINE=$(here) summary=-summary
+
+quick:
+	+@$(MAKE) --no-print-directory all PROFILE=quick
+
+build: $(EXPERIMENTS:%=bin/%)
+
+# Go knows best what has changed.
+.PHONY: $(EXPERIMENTS:%=bin/%)
+$(EXPERIMENTS:%=bin/%): bin/%:
+	@$(build) -o $@ ./experiments/$*
+
+measure: $(EXPERIMENTS:%=measure-%)
+
+$(EXPERIMENTS:%=measure-%): measure-%: bin/%
+	@if test -e data/$(here)/$*.txt && test -z '$(FRESH)'; then \
+		echo '$*: data/$(here)/$*.txt is there already (FRESH=1 measures anew)'; \
+	else \
+		bin/$* -machine $(here) -profile $(PROFILE) $(fresh); \
+	fi
+
+$(EXPERIMENTS): %: tools
+	+@$(MAKE) --no-print-directory measure-$*
+	+@$(MAKE) --no-print-directory figures-$* paper-only MACHINE=$(here)
+
+figures: $(EXPERIMENTS:%=figures-%)
+
+$(EXPERIMENTS:%=figures-%): figures-%:
+	@$(GO) run ./analysis/$* -machine '$(drawn)'
+
+paper: figures paper-only
+
+.PHONY: paper-only
+paper-only: $(if $(filter figures paper,$(MAKECMDGOALS)),figures)
+	@$(GO) run ./analysis/claims -machine '$(drawn)'
+	@$(GO) run ./analysis/paper -machine '$(drawn)' $(summary)
+
+check:
+	$(GO) test -count=1 ./analysis/paper ./analysis/claims
+
+diff:
+	@test -n '$(A)' && test -n '$(B)' || { echo 'usage: make diff A=data/one B=data/other' >&2; exit 2; }
+	@$(GO) run ./analysis/diff '$(A)' '$(B)'
+
+benchstat:
+	@test -n '$(A)' && test -n '$(B)' || { echo 'usage: make benchstat A=data/one B=data/other' >&2; exit 2; }
+	@for x in $(EXPERIMENTS); do \
+		$(GO) run golang.org/x/perf/cmd/benchstat -table goos -ignore round '$(A)'/$$x.txt '$(B)'/$$x.txt || exit 1; \
+	done
+
+list: build
+	@for x in $(EXPERIMENTS); do echo "$$x:"; bin/$$x -list | sed 's/^/  /' || exit 1; done
+
+test:
+	$(GO) vet ./...
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+clean:
+	rm -rf bin
+
+tools:
+	@if ! command -v openssl >/dev/null; then \
+		if test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then \
+			echo 'installing openssl, which some cases compare with'; \
+			apt-get install -y -q openssl >/dev/null || { apt-get update -q >/dev/null && apt-get install -y -q openssl >/dev/null; } || \
+				echo 'openssl could not be installed: its cases will be recorded as not measured'; \
+		else \
+			echo 'openssl is missing: its cases will be recorded as not measured (Debian: apt-get install openssl)'; \
+		fi; \
+	fi

@@ -1,0 +1,102 @@
+package claim
+
+import (
+	"math"
+	"strings"
+
+	"cryptocost/analysis/internal/number"
+	"cryptocost/analysis/internal/values"
+)
+
+// formulas compute published quantities that are not measured as such from
+// the comparison of two cases.
+var formulas = map[string]struct {
+	difference bool // of the difference; else of the ratio
+	unit       string
+	f          func(float64) float64 // rising
+}{
+	// The share of its handshakes that a server loses when one costs r times
+	// the CPU.
+	"lost-capacity": {false, "share", func(r float64) float64 { return 1 - 1/r }},
+	// 10 Gbit/s are 1.25 GB/s.
+	"cores-at-10-gbit/s": {true, "cores", func(d float64) float64 { return 1.25e9 * d }},
+}
+
+// read measures a quantity as claims of that kind mean it.
+func (j *judge) read(k Kind, q quantity) reading {
+	a := newReading(q.unit, j.get(q.of, q.unit))
+	if q.against.experiment == "" {
+		return a
+	}
+	b := newReading(q.unit, j.get(q.against, q.unit))
+	var r reading
+	if q.paired() {
+		r = newReading("", j.require(q.of.experiment, values.Over(q.unit, q.of.name, q.against.name), ""))
+	} else {
+		// The widest interval that the two allow, whatever they have in common.
+		r = reading{value: a.value / b.value, low: a.low / b.high, high: a.high / b.low, pointwise: a.pointwise || b.pointwise}
+	}
+	if !r.pointwise { // else there were too few rounds for a noise floor as well
+		r.floor = j.floor(q.of.experiment, q.unit)
+		if !q.paired() {
+			r.floor *= j.floor(q.against.experiment, q.unit)
+		}
+		r.distinct = r.low > 1 && r.value > r.floor || r.high < 1 && r.value < 1/r.floor
+	}
+	formula, computed := formulas[q.formula]
+	if k == Difference || formula.difference {
+		d := newReading(q.unit, j.require(q.of.experiment, values.Minus(q.unit, q.of.name, q.against.name), ""))
+		d.floor, d.distinct = r.floor, r.distinct
+		r = d
+	}
+	if computed {
+		r.unit, r.value, r.low, r.high = formula.unit, formula.f(r.value), formula.f(r.low), formula.f(r.high)
+	}
+	return r
+}
+
+// floor is the noise floor of a unit; exact quantities have none.
+func (j *judge) floor(experiment, unit string) float64 {
+	if strings.HasSuffix(unit, "B/op") {
+		return 1
+	}
+	return j.require(experiment, values.Floor(unit), "").Value
+}
+
+// A reading is what was measured of one quantity.
+type reading struct {
+	unit             string // "" for ratios
+	value, low, high float64
+	pointwise        bool // there is no interval: low and high are the value
+	// Of the ratio of two cases:
+	floor    float64 // the noise floor; 0 without an interval
+	distinct bool    // it differs from 1 by more than its interval and the floor
+}
+
+func newReading(unit string, v values.Value) reading {
+	r := reading{unit: unit, value: v.Value, low: v.Low, high: v.High, pointwise: math.IsNaN(v.Low)}
+	if r.pointwise {
+		r.low, r.high = v.Value, v.Value
+	}
+	return r
+}
+
+// String formats the reading with its interval.
+func (r reading) String() string {
+	var value, interval string
+	switch r.unit {
+	case "":
+		value, interval = number.Ratio(r.value), number.RatioInterval(r.low, r.high)
+	case "share":
+		value, interval = number.Percent(r.value), number.Percent(r.low)+" to "+number.Percent(r.high)
+	default:
+		value, interval = number.Value(r.value, r.unit), number.Interval(r.low, r.high, r.unit)
+	}
+	switch {
+	case r.pointwise:
+		return value + " (no interval)"
+	case r.low == r.high:
+		return value
+	}
+	return value + " (" + interval + ")"
+}

@@ -1,0 +1,201 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"cryptocost/analysis/internal/claim"
+	"cryptocost/analysis/internal/number"
+	"cryptocost/analysis/internal/samples"
+	"cryptocost/analysis/internal/values"
+	"cryptocost/data"
+)
+
+// A Row of a table is a case with the name by which the reader knows it.
+type Row struct{ Name, Case string }
+
+// Markdown writes a table; the first column is aligned left, the others
+// right.
+func Markdown(head []string, rows [][]string) string {
+	var b strings.Builder
+	line := func(cells []string) {
+		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+	}
+	line(head)
+	rule := make([]string, len(head))
+	for i := range rule {
+		rule[i] = "---:"
+	}
+	rule[0] = "---"
+	line(rule)
+	for _, r := range rows {
+		line(r)
+	}
+	return b.String()
+}
+
+// Estimate writes a value of a machine with its interval, or why there is
+// none.
+func (d *Data) Estimate(m *samples.Machine, unit, name string) string {
+	v, ok := d.Values.Get(m.Name, values.Case(unit, name))
+	if !ok {
+		return notMeasured(m, name)
+	}
+	text := number.Value(v.Value, unit)
+	if !math.IsNaN(v.Low) {
+		text += " (" + number.Interval(v.Low, v.High, unit) + ")"
+	}
+	if mostlyMarked(m, name) {
+		text += " †"
+	}
+	return text
+}
+
+// Range writes the median of an exact quantity, with its range where it is
+// not the same in all operations.
+func (d *Data) Range(unit, name string) string {
+	v, ok := d.Values.Get(d.Main.Name, values.Case(unit, name))
+	switch {
+	case !ok:
+		return notMeasured(d.Main, name)
+	case v.Low == v.High:
+		return number.Value(v.Value, unit)
+	default:
+		return number.Value(v.Value, unit) + " (" + number.Interval(v.Low, v.High, unit) + ")"
+	}
+}
+
+// notMeasured says why a case has no value.
+func notMeasured(m *samples.Machine, name string) string {
+	if reason := m.Missing(name); reason != "" {
+		return "not measured: " + reason
+	}
+	return "not measured"
+}
+
+// Ratio writes the paired ratio of two cases with its interval; a ratio that
+// is within the noise floor is put in brackets.
+func (d *Data) Ratio(m *samples.Machine, p Pair) string {
+	v, ok := d.Values.Get(m.Name, values.Over(p.Unit, p.Case, p.Base))
+	if !ok {
+		if p.Case == p.Base {
+			return "1"
+		}
+		return "—"
+	}
+	text := number.Ratio(v.Value)
+	if !math.IsNaN(v.Low) {
+		text += " (" + number.RatioInterval(v.Low, v.High) + ")"
+	}
+	if floor, ok := d.Values.Get(m.Name, values.Floor(p.Unit)); ok && !Beyond(v, floor.Value) {
+		text = "[" + text + "]"
+	}
+	return text
+}
+
+// Beyond says whether a ratio with an interval lies wholly beyond 1 and the
+// noise floor (a ratio of at least 1, in either direction).
+func Beyond(ratio values.Value, floor float64) bool {
+	return ratio.Low > floor || ratio.High < 1/floor
+}
+
+// CostTable has a row for each case: the published value, the median with
+// its interval on each machine, the paired ratio to the baseline on the
+// machine at hand, and the verdict on the published value.
+func (d *Data) CostTable(unit string, rows []Row) string {
+	head := []string{"", "published", d.Main.Name}
+	for _, m := range d.Others() {
+		head = append(head, m.Name)
+	}
+	head = append(head, "ratio to the baseline", "verdict")
+	var lines [][]string
+	for _, r := range rows {
+		line := []string{r.Name, d.PublishedText(unit, r.Case), d.Estimate(d.Main, unit, r.Case)}
+		for _, m := range d.Others() {
+			line = append(line, d.Estimate(m, unit, r.Case))
+		}
+		line = append(line, d.Ratio(d.Main, Pair{unit, r.Case, d.Baseline}), d.verdict(unit, r.Case))
+		lines = append(lines, line)
+	}
+	return Markdown(head, lines)
+}
+
+// Published gives the published value of a case in a unit: NaN if there is
+// none, or a range.
+func (d *Data) Published(unit, name string) float64 {
+	if c, ok := claim.Find(d.Claims, d.Name, values.Case(unit, name)); ok {
+		if p, ok := c.Published(); ok && p.Low == p.High {
+			return p.Low
+		}
+	}
+	return math.NaN()
+}
+
+// PublishedText writes the published value of a case.
+func (d *Data) PublishedText(unit, name string) string {
+	if v := d.Published(unit, name); !math.IsNaN(v) {
+		return number.Value(v, unit)
+	}
+	return "—"
+}
+
+// verdict is the word on the published value of a case.
+func (d *Data) verdict(unit, name string) string {
+	c, ok := claim.Find(d.Claims, d.Name, values.Case(unit, name))
+	if !ok {
+		return "—"
+	}
+	return string(claim.Judge(c, claim.Tables{d.Name: d.Values}, d.Main.Name).Word)
+}
+
+// CheckTable has a row for each behaviour: whether it was observed.
+func (d *Data) CheckTable(rows []Row) string {
+	head := []string{"behaviour", d.Main.Name}
+	for _, m := range d.Others() {
+		head = append(head, m.Name)
+	}
+	var lines [][]string
+	for _, r := range rows {
+		line := []string{r.Name}
+		for _, m := range append([]*samples.Machine{d.Main}, d.Others()...) {
+			line = append(line, d.observed(m, r.Case))
+		}
+		lines = append(lines, line)
+	}
+	return Markdown(head, lines)
+}
+
+// observed says in how many rounds a behaviour was seen.
+func (d *Data) observed(m *samples.Machine, name string) string {
+	v, ok := d.Values.Get(m.Name, values.Case(data.YesUnit, name))
+	switch {
+	case !ok:
+		return notMeasured(m, name)
+	case v.Low == 1:
+		return fmt.Sprintf("yes, in all %d rounds", v.N)
+	case v.High == 0:
+		return fmt.Sprintf("no, in none of %d rounds", v.N)
+	default:
+		return "in some rounds"
+	}
+}
+
+// Wide lists the headline ratios whose interval is not narrow enough.
+func (d *Data) Wide() string {
+	var lines [][]string
+	for _, h := range d.headlines(d.Main) {
+		if h.width >= NarrowRatio {
+			lines = append(lines, []string{"`" + h.Case + "` over `" + h.Base + "`, " + h.Unit, "±" + number.Percent(h.width)})
+		}
+	}
+	if len(lines) == 0 {
+		return "None is wider.\n"
+	}
+	return Markdown([]string{"ratio", "half-width"}, lines)
+}
+
+// Subtitle is the line under a figure's title.
+func (d *Data) Subtitle(what string) string {
+	return fmt.Sprintf("%s, %d rounds; %s", d.Main.Name, d.Main.Rounds(), what)
+}

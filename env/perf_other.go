@@ -1,0 +1,5 @@
+//go:build !linux
+
+package env
+
+func perfCounters(system) string { return "" }
