@@ -195,7 +195,9 @@ func (p *paper) share(key string) (string, error) {
 // ruled out.
 func (p *paper) claim(subject, verb, object, unit, name, base string) (string, error) {
 	return p.compare(unit, name, base, wording{
-		differs: func(times string) string { return fmt.Sprintf("%s %s %s times what %s does", subject, verb, times, object) },
+		differs: func(times string) string {
+			return fmt.Sprintf("%s %s %s times what %s does", subject, verb, times, object)
+		},
 		same:    fmt.Sprintf("%s %s as much as %s as far as this run can tell", subject, verb, object),
 		unknown: fmt.Sprintf("whether %s %s more or less than %s, this run can't tell", subject, verb, object),
 	})

@@ -66,7 +66,7 @@ var shapes = []shape{
 	// So much that samples which are not paired are covered in 99 % instead of 95 %; see Median.
 	{name: "strong drift", noise: symmetric, ramp: 0.3},
 	// A noisy case against a quiet one. Their medians are equal, but they are no twins.
-	{name: "one-sided", noise: exponential, oneSided: true},
+	{name: OneSided, noise: exponential, oneSided: true},
 }
 
 func symmetric(r *rand.Rand) float64 { return math.Exp(0.1 * r.NormFloat64()) }
@@ -101,6 +101,10 @@ func (s shape) twins(r *rand.Rand, n int) (a, b []float64) {
 	}
 	return a, b
 }
+
+// OneSided names the shape that signed ranks do not suit: a noisy case beside
+// a quiet one.
+const OneSided = "one-sided"
 
 // method estimates from rounds of two cases what sets b apart from a.
 type method struct {

@@ -2,11 +2,7 @@
 
 package host
 
-import (
-	"time"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // involuntarySwitches reads getrusage(2).
 func involuntarySwitches() (int64, error) {
@@ -15,14 +11,4 @@ func involuntarySwitches() (int64, error) {
 		return 0, err
 	}
 	return int64(r.Nivcsw), nil
-}
-
-// rusageCPU is user and system time of the process, in microseconds or
-// better.
-func rusageCPU() (time.Duration, error) {
-	var r unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &r); err != nil {
-		return 0, err
-	}
-	return time.Duration(r.Utime.Nano() + r.Stime.Nano()), nil
 }

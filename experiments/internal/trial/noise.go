@@ -83,9 +83,6 @@ func (r reading) until(end reading) noise {
 // calibrationSteps takes about 0.1 ms on a processor of 3 GHz.
 const calibrationSteps = 1 << 15
 
-// calibrationSink keeps the compiler from dropping the loop.
-var calibrationSink uint64
-
 // calibrate is a fixed piece of work in registers: a chain of xorshift steps
 // (Marsaglia 2003). Its time shows the clock rate and what neighbours take.
 func calibrate() {
@@ -95,5 +92,5 @@ func calibrate() {
 		x ^= x >> 7
 		x ^= x << 17
 	}
-	calibrationSink = x
+	runtime.KeepAlive(x) // or the compiler would drop the loop
 }
