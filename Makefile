@@ -72,7 +72,9 @@ $(EXPERIMENTS): %: tools
 	+@$(MAKE) --no-print-directory measure-$*
 	+@$(MAKE) --no-print-directory figures-$* paper-only MACHINE=$(here)
 
-figures: $(EXPERIMENTS:%=figures-%)
+# A damaged file stops its own experiment, not the others.
+figures:
+	+@$(MAKE) --no-print-directory -k $(EXPERIMENTS:%=figures-%)
 
 $(EXPERIMENTS:%=figures-%): figures-%:
 	@$(GO) run ./analysis/$* -machine '$(drawn)'

@@ -44,9 +44,6 @@ type metric struct {
 // A gap is what can't be compared.
 type gap struct{ what, why string }
 
-// twinSuffix is appended to the name of a case for its A/A twin.
-const twinSuffix = "/twin=b"
-
 // compare lays two runs of one experiment side by side.
 func compare(a, b *samples.Machine) *comparison {
 	c := &comparison{name: a.File.Experiment(), a: a, b: b, sameHardware: sameHardware(a.File.Config, b.File.Config)}
@@ -108,7 +105,7 @@ func absence(other *samples.Machine, here, there, name string) string {
 func baseline(common []string, sides ...*samples.Machine) string {
 	for _, name := range common {
 		for _, m := range sides {
-			if !isWhole(name) && slices.Contains(m.Cases(), name+twinSuffix) {
+			if !isWhole(name) && slices.Contains(m.Cases(), name+samples.TwinSuffix) {
 				return name
 			}
 		}
@@ -120,7 +117,7 @@ func baseline(common []string, sides ...*samples.Machine) string {
 func isWhole(name string) bool { return samples.Key(name, "window") == "whole" }
 
 // isTwin says whether a case is a baseline under its second name.
-func isTwin(name string) bool { return strings.HasSuffix(name, twinSuffix) }
+func isTwin(name string) bool { return strings.HasSuffix(name, samples.TwinSuffix) }
 
 // compareCase compares all quantities of one case.
 func (c *comparison) compareCase(name string) {

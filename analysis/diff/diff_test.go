@@ -11,6 +11,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"cryptocost/analysis/internal/samples"
 	"cryptocost/data"
 )
 
@@ -56,7 +57,7 @@ var scenarios = []struct {
 		says: []string{"18 metrics compared, 1 differs beyond the noise floor", p521 + "\n  server-cpu-sec/op", "slower"},
 	}, {
 		name: "baseline-faster-by-a-fifth",
-		a:    []recording{{seed: 1}}, b: []recording{{seed: 2, cost: map[string]float64{simulatedBaseline: 0.8, simulatedBaseline + twinSuffix: 0.8}}},
+		a:    []recording{{seed: 1}}, b: []recording{{seed: 2, cost: map[string]float64{simulatedBaseline: 0.8, simulatedBaseline + samples.TwinSuffix: 0.8}}},
 		says: []string{"18 metrics compared, 1 differs beyond the noise floor", simulatedBaseline + "\n  server-cpu-sec/op", "faster"},
 	}, {
 		// The calibration loop sees the weather.
@@ -89,7 +90,7 @@ var scenarios = []struct {
 			{experiment: "throughput", seed: 3},
 		},
 		b: []recording{
-			{seed: 2, cases: []string{simulatedBaseline, simulatedBaseline + twinSuffix, p521, "/kex=rsa/cert=rsa-2048/tls=1.2"},
+			{seed: 2, cases: []string{simulatedBaseline, simulatedBaseline + samples.TwinSuffix, p521, "/kex=rsa/cert=rsa-2048/tls=1.2"},
 				missing: []data.Missing{{Case: p384, Reason: "no P-384 here"}, {Case: "/kex=p224", Reason: "Go lacks it"}},
 				config:  map[string]string{"cases": "x25519/|p521|rsa"}},
 		},

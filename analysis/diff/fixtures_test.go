@@ -51,7 +51,7 @@ var simulatedCases = []struct {
 	{"/kex=p256/cert=ecdsa-p256/tls=1.3", 450e3},
 	{"/kex=p384/cert=ecdsa-p256/tls=1.3", 1100e3},
 	{"/kex=p521/cert=ecdsa-p256/tls=1.3", 2300e3},
-	{simulatedBaseline + twinSuffix, 430e3},
+	{simulatedBaseline + samples.TwinSuffix, 430e3},
 }
 
 const simulatedCheck = "/check=rsa-kex-refused-by-default"

@@ -112,7 +112,7 @@ func (c *comparison) setFloors() {
 func twins(m *samples.Machine, unit string, whole bool) float64 {
 	ratio := math.NaN()
 	for _, name := range m.Cases() {
-		base, ok := strings.CutSuffix(name, twinSuffix)
+		base, ok := strings.CutSuffix(name, samples.TwinSuffix)
 		if !ok || isWhole(name) != whole {
 			continue
 		}

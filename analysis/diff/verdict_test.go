@@ -124,7 +124,7 @@ func TestFloorRatio(t *testing.T) {
 // TestTwinsOfWindows keeps the noise of whole windows from judging slices.
 func TestTwinsOfWindows(t *testing.T) {
 	whole := simulatedBaseline + "/window=whole"
-	cases := append(recording{}.names(), whole, whole+twinSuffix)
+	cases := append(recording{}.names(), whole, whole+samples.TwinSuffix)
 	noisy := recording{seed: 1, cases: cases, cost: map[string]float64{whole: 1.5}}
 	c := compare(noisy.samples(), recording{seed: 2, cases: cases}.samples())
 	if c.baseline != simulatedBaseline {

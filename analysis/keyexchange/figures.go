@@ -164,7 +164,7 @@ func latencies(d *study.Data) (study.Drawing, error) {
 func slicing(d *study.Data) (study.Drawing, error) {
 	rows := func(a string) []chart.Row {
 		var list []chart.Row
-		first, second := d.Main.Rounded(a, serverCPU), d.Main.Rounded(a+study.TwinSuffix, serverCPU)
+		first, second := d.Main.Rounded(a, serverCPU), d.Main.Rounded(a+samples.TwinSuffix, serverCPU)
 		for i := range min(len(first), len(second)) {
 			list = append(list, chart.Row{
 				Name:   fmt.Sprintf("round %d", i+1),
@@ -213,11 +213,23 @@ func retryTable(d *study.Data) (string, error) {
 				line = append(line, "—")
 				continue
 			}
-			line = append(line, "+"+number.Value(v.Value, unit)+" ("+number.Interval(v.Low, v.High, unit)+")")
+			line = append(line, added(v, unit))
 		}
 		lines = append(lines, line)
 	}
 	return study.Markdown([]string{"against its control", "client sends", "server sends", "server CPU", "client CPU", "latency p50"}, lines), nil
+}
+
+// added writes by how much a case exceeds another, with its interval.
+func added(v values.Value, unit string) string {
+	text := number.Value(v.Value, unit)
+	if v.Value > 0 {
+		text = "+" + text
+	}
+	if v.Low < v.High {
+		text += " (" + number.Interval(v.Low, v.High, unit) + ")"
+	}
+	return text
 }
 
 // sizesTable has the bytes of every kind of handshake.

@@ -120,8 +120,8 @@ func headlines(*study.Data) []study.Pair {
 // spreads compares how the ratio of the A/A twins spreads over the rounds
 // when they take turns in slices and when each has one whole window.
 func spreads(m *samples.Machine, t *values.Table) error {
-	slicedA, slicedB := m.Rounded(baseline, serverCPU), m.Rounded(baseline+study.TwinSuffix, serverCPU)
-	wholeA, wholeB := m.Rounded(whole, serverCPU), m.Rounded(whole+study.TwinSuffix, serverCPU)
+	slicedA, slicedB := m.Rounded(baseline, serverCPU), m.Rounded(baseline+samples.TwinSuffix, serverCPU)
+	wholeA, wholeB := m.Rounded(whole, serverCPU), m.Rounded(whole+samples.TwinSuffix, serverCPU)
 	if slicedA == nil || slicedB == nil || wholeA == nil || wholeB == nil || m.Rounds() < 2 {
 		return nil
 	}

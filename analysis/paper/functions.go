@@ -24,6 +24,7 @@ func (p *paper) functions() template.FuncMap {
 	return template.FuncMap{
 		"use":        p.use,
 		"machine":    func() string { return p.machine },
+		"elsewhere":  p.elsewhere,
 		"val":        p.val,
 		"ci":         p.interval,
 		"ratio":      p.ratio,
@@ -61,6 +62,19 @@ func (p *paper) use(name string) (string, error) {
 	}
 	p.current = e
 	return "", nil
+}
+
+// elsewhere says so where the numbers that follow are not of the machine at
+// hand, since it has no samples of the experiment.
+func (p *paper) elsewhere() (string, error) {
+	switch {
+	case p.current == nil:
+		return "", errNoExperiment
+	case p.current.main.Name == p.machine:
+		return "", nil
+	default:
+		return fmt.Sprintf("*(%s has not measured this; the numbers are those of %s.)* ", p.machine, p.current.main.Name), nil
+	}
 }
 
 // include renders another template of analysis/paper in place.

@@ -77,11 +77,12 @@ func derive(m *samples.Machine) {
 		}
 		rates := make([]float64, len(message))
 		for i := range rates {
-			rates[i] = bytes / (message[i] - calls[i]*crossing[i])
-			if rates[i] <= 0 {
+			work := message[i] - calls[i]*crossing[i]
+			if work <= 0 {
 				rates = nil // all of it is crossings: no rate
 				break
 			}
+			rates[i] = bytes / work
 		}
 		m.Derive(name, net, rates)
 	}

@@ -119,9 +119,13 @@ func cases() []trial.Case {
 	tickets := baseline
 	tickets.Tickets = true
 	add("/tickets=asked", false, tickets)
+	others := len(list)
 	add("/twin=b", false, baseline)
 	add("/window=whole", true, baseline)
 	add("/window=whole/twin=b", true, baseline)
+	for i := range list[others:] {
+		list[others+i].Repeats = true
+	}
 	return append(list, checks()...)
 }
 

@@ -10,7 +10,7 @@
 // # Method
 //
 // Each case has a server and a client, processes of their own, made anew in
-// every round. All are alive together and take turns in slices of 15 ms. The
+// every round. All are alive together and take turns in slices of 20 ms. The
 // client connects over loopback, shakes hands, says that it is done, reads
 // until the server closes, and connects again; the server closes first. The leaf certificate is issued
 // by a root that the client trusts, and verified. No session is resumed: the
@@ -63,7 +63,7 @@ import (
 func main() {
 	trial.Main(trial.Experiment{
 		Name:         "keyexchange",
-		Slice:        15 * time.Millisecond,
+		Slice:        20 * time.Millisecond,
 		Quota:        trial.Quotas{Quick: 250 * time.Millisecond, Standard: time.Second, Thorough: time.Second},
 		RawLatencies: 100,
 		Exact:        []string{"clienthello-B/op", "key-share-B/op"},

@@ -68,12 +68,14 @@ func Interval(low, high float64, unit string) string {
 	return span(low/s.factor, high/s.factor, s.counted) + s.suffix()
 }
 
-// Ratio writes the quotient of two values: "4.62×". NaN and infinities are "—".
+// Ratio writes the quotient of two values with three significant digits, zeros
+// included, as it usually stands beside its interval: "4.62×", "0.950×". NaN and
+// infinities are "—".
 func Ratio(r float64) string {
 	if !finite(r) {
 		return missing
 	}
-	return significant(r, false) + "×"
+	return fixed(r, places(r, false)) + "×"
 }
 
 // RatioInterval writes the interval of a quotient: "4.55–4.70×", with the rules
@@ -224,7 +226,7 @@ func span(low, high float64, counted bool) string {
 	}
 	switch {
 	case from == to:
-		return significant(low, counted)
+		return fixed(low, p)
 	case low < 0:
 		return from + " to " + to
 	}

@@ -147,6 +147,9 @@ func TestRatio(t *testing.T) {
 		{1, "1.00×"},
 		{0.9996, "1.00×"},
 		{0.217, "0.217×"},
+		{0.78, "0.780×"},
+		{0.95, "0.950×"},
+		{0.1, "0.100×"},
 		{152.4, "152×"},
 		{1234, "1,230×"},
 		{0, "0×"},
@@ -170,10 +173,32 @@ func TestRatioInterval(t *testing.T) {
 		{9.9, 10.3, "9.9–10.3×"},
 		{1.0301, 1.0304, "1.0301–1.0304×"},
 		{2, 2, "2.00×"},
+		{0.5, 0.5, "0.500×"},
+		{1.000001, 1.000002, "1.00×"},
 		{nan, 2, "—"},
 	} {
 		if got := RatioInterval(test.low, test.high); got != test.want {
 			t.Errorf("RatioInterval(%v, %v) = %q, want %q", test.low, test.high, got, test.want)
+		}
+	}
+}
+
+// TestRatioBesideInterval tests that a ratio has three digits beside its
+// interval, zeros included.
+func TestRatioBesideInterval(t *testing.T) {
+	for _, test := range []struct {
+		r, low, high float64
+		want         string
+	}{
+		{0.78, 0.449, 1.486, "0.780× (0.449–1.486×)"},
+		{0.95, 0.926, 0.968, "0.950× (0.926–0.968×)"},
+		{0.5, 0.4961, 0.5042, "0.500× (0.496–0.504×)"},
+		{1.02, 0.99, 1.05, "1.02× (0.99–1.05×)"},
+		{8, 4, 12, "8.00× (4.00–12.00×)"},
+		{110, 95, 130, "110× (95–130×)"},
+	} {
+		if got := Ratio(test.r) + " (" + RatioInterval(test.low, test.high) + ")"; got != test.want {
+			t.Errorf("%v [%v, %v] is %q, want %q", test.r, test.low, test.high, got, test.want)
 		}
 	}
 }

@@ -22,6 +22,9 @@ import (
 // throttling before it is marked.
 const MarkRatio = 0.05
 
+// TwinSuffix is appended to the name of a case for its A/A twin.
+const TwinSuffix = "/twin=b"
+
 // A Machine is the samples of one experiment on one machine.
 type Machine struct {
 	Name string
@@ -241,18 +244,30 @@ func Reference(dir string) (string, error) {
 // the reference machine, where none is asked for or the one asked for has no
 // samples of the experiment (the paper then says so).
 func Choose(dir, want string, have []*Machine) (*Machine, error) {
+	if m := find(have, want); m != nil {
+		return m, nil
+	}
 	reference, err := Reference(dir)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{want, reference} {
-		for _, m := range have {
-			if m.Name == name {
-				return m, nil
-			}
-		}
+	if m := find(have, reference); m != nil {
+		return m, nil
+	}
+	if want == "" || want == reference {
+		return nil, fmt.Errorf("the reference machine %q has no samples", reference)
 	}
 	return nil, fmt.Errorf("neither machine %q nor the reference machine %q has samples", want, reference)
+}
+
+// find gives the machine of that name, nil if it is not among them.
+func find(machines []*Machine, name string) *Machine {
+	for _, m := range machines {
+		if m.Name == name {
+			return m
+		}
+	}
+	return nil
 }
 
 // Committed keeps the names of machines whose samples are in the

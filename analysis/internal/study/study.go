@@ -30,7 +30,7 @@ type Analysis struct {
 	// Name is the experiment's one word.
 	Name string
 	// Baseline is the case that others are compared with; its A/A twin has
-	// the same name with TwinSuffix.
+	// the same name with [samples.TwinSuffix].
 	Baseline string
 	// Units are the quantities of windows, tidied; each gets medians, ratios
 	// and differences to the baseline, and a noise floor.
@@ -50,9 +50,6 @@ type Analysis struct {
 	Figures map[string]func(*Data) (Drawing, error)
 	Tables  map[string]func(*Data) (string, error)
 }
-
-// TwinSuffix is appended to the name of a case for its A/A twin.
-const TwinSuffix = "/twin=b"
 
 // A Pair is a comparison of two cases in one unit.
 type Pair struct{ Unit, Case, Base string }
@@ -271,7 +268,7 @@ func (c *computation) medians() error {
 // floors computes what the two names of the baseline seem to differ by.
 func (c *computation) floors() error {
 	for _, unit := range c.Units {
-		a, b := c.machine.Rounded(c.Baseline, unit), c.machine.Rounded(c.Baseline+TwinSuffix, unit)
+		a, b := c.machine.Rounded(c.Baseline, unit), c.machine.Rounded(c.Baseline+samples.TwinSuffix, unit)
 		if a == nil || b == nil {
 			continue
 		}
@@ -310,9 +307,12 @@ func (c *computation) compare(p Pair) error {
 		return nil
 	}
 	c.pairs[p] = true
+	if slices.Contains(c.Observed, p.Unit) {
+		return c.compareObserved(p)
+	}
 	a, b := c.machine.Rounded(p.Case, p.Unit), c.machine.Rounded(p.Base, p.Unit)
 	if a == nil || b == nil {
-		return c.compareObserved(p)
+		return nil
 	}
 	return errors.Join(
 		c.add(values.Over(p.Unit, p.Case, p.Base), "", stat.PairedRatio(a, b)),
@@ -322,9 +322,6 @@ func (c *computation) compare(p Pair) error {
 // compareObserved compares the medians of exact quantities; the range is
 // that of all differences between an observation here and one there.
 func (c *computation) compareObserved(p Pair) error {
-	if !slices.Contains(c.Observed, p.Unit) {
-		return nil
-	}
 	a, b := c.machine.All(p.Case, p.Unit), c.machine.All(p.Base, p.Unit)
 	if len(a) == 0 || len(b) == 0 {
 		return nil
@@ -392,10 +389,16 @@ type headline struct {
 	width float64
 }
 
-// headlines gives those of a machine that have an interval, widest first.
+// headlines gives those of a machine that have an interval, each once, widest
+// first.
 func (d *Data) headlines(m *samples.Machine) []headline {
 	var list []headline
+	seen := map[Pair]bool{}
 	for _, p := range d.Headlines(d) {
+		if seen[p] {
+			continue
+		}
+		seen[p] = true
 		v, ok := d.Values.Get(m.Name, values.Over(p.Unit, p.Case, p.Base))
 		if !ok || math.IsNaN(v.Low) {
 			continue

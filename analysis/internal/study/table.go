@@ -43,7 +43,7 @@ func (d *Data) Estimate(m *samples.Machine, unit, name string) string {
 		return notMeasured(m, name)
 	}
 	text := number.Value(v.Value, unit)
-	if !math.IsNaN(v.Low) {
+	if v.Low < v.High {
 		text += " (" + number.Interval(v.Low, v.High, unit) + ")"
 	}
 	if mostlyMarked(m, name) {
@@ -85,7 +85,7 @@ func (d *Data) Ratio(m *samples.Machine, p Pair) string {
 		return "—"
 	}
 	text := number.Ratio(v.Value)
-	if !math.IsNaN(v.Low) {
+	if v.Low < v.High {
 		text += " (" + number.RatioInterval(v.Low, v.High) + ")"
 	}
 	if floor, ok := d.Values.Get(m.Name, values.Floor(p.Unit)); ok && !Beyond(v, floor.Value) {

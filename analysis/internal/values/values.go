@@ -16,7 +16,6 @@
 package values
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"fmt"
@@ -50,6 +49,11 @@ func Minus(unit, name, base string) string { return unit + " " + name + " minus 
 // Floor is the key of a unit's noise floor.
 func Floor(unit string) string { return "floor " + unit }
 
+const (
+	none    = "-" // stands for a unit or a bound that there is not
+	comment = "#" // opens a line without a value
+)
+
 // A Table is the content of a file.
 type Table struct {
 	values []Value
@@ -63,7 +67,7 @@ func (t *Table) Add(v Value) error {
 	if _, ok := t.index[id]; ok {
 		return fmt.Errorf("the value %q of %s is computed twice", v.Key, v.Machine)
 	}
-	if strings.ContainsAny(v.Key+v.Unit+v.Machine, "\t\n") || v.Key == "" || v.Machine == "" || math.IsNaN(v.Value) || math.IsInf(v.Value, 0) {
+	if !v.writable() {
 		return fmt.Errorf("the value %q of %s can't be written: %v", v.Key, v.Machine, v.Value)
 	}
 	if t.index == nil {
@@ -72,6 +76,12 @@ func (t *Table) Add(v Value) error {
 	t.index[id] = len(t.values)
 	t.values = append(t.values, v)
 	return nil
+}
+
+// writable says whether Parse would read v back.
+func (v Value) writable() bool {
+	return v.Key != "" && v.Machine != "" && v.Unit != none && !strings.HasPrefix(v.Key, comment) &&
+		!strings.ContainsAny(v.Key+v.Unit+v.Machine, "\t\n\r") && !math.IsNaN(v.Value) && !math.IsInf(v.Value, 0)
 }
 
 // Get looks a value up.
@@ -104,7 +114,7 @@ func (t *Table) Format(origin string) []byte {
 	for _, v := range sorted {
 		unit := v.Unit
 		if unit == "" {
-			unit = "-"
+			unit = none
 		}
 		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", v.Key, number(v.Value), unit, number(v.Low), number(v.High), v.N, v.Machine)
 	}
@@ -115,7 +125,7 @@ func (t *Table) Format(origin string) []byte {
 // the file does not depend on the last bits of floating-point arithmetic.
 func number(f float64) string {
 	if math.IsNaN(f) {
-		return "-"
+		return none
 	}
 	return strconv.FormatFloat(f, 'g', 6, 64)
 }
@@ -136,10 +146,14 @@ func ReadFile(path string) (*Table, error) {
 // Parse reads what Format wrote. Errors begin with the line.
 func Parse(content []byte) (*Table, error) {
 	t := &Table{}
-	lines := bufio.NewScanner(bytes.NewReader(content))
-	for n := 1; lines.Scan(); n++ {
-		text := lines.Text()
-		if strings.HasPrefix(text, "#") {
+	n := 0
+	for text := range strings.Lines(string(content)) {
+		n++
+		text, whole := strings.CutSuffix(text, "\n")
+		if !whole {
+			return nil, fmt.Errorf("%d: the line is cut off", n)
+		}
+		if strings.HasPrefix(text, comment) {
 			continue
 		}
 		v, err := parseLine(text)
@@ -150,7 +164,7 @@ func Parse(content []byte) (*Table, error) {
 			return nil, fmt.Errorf("%d: %w", n, err)
 		}
 	}
-	return t, lines.Err()
+	return t, nil
 }
 
 func parseLine(text string) (Value, error) {
@@ -159,14 +173,14 @@ func parseLine(text string) (Value, error) {
 		return Value{}, fmt.Errorf("%d columns, want 7", len(fields))
 	}
 	v := Value{Key: fields[0], Unit: fields[2], Machine: fields[6]}
-	if v.Unit == "-" {
+	if v.Unit == none {
 		v.Unit = ""
 	}
 	for _, f := range []struct {
 		to   *float64
 		text string
 	}{{&v.Value, fields[1]}, {&v.Low, fields[3]}, {&v.High, fields[4]}} {
-		if f.text == "-" {
+		if f.text == none {
 			*f.to = math.NaN()
 			continue
 		}

@@ -19,9 +19,16 @@ import (
 // CheckRemote says whether remote names a machine that roles can be started
 // on: "ssh://[user@]host[:port]".
 func CheckRemote(remote string) error {
+	wrong := fmt.Errorf("server %q: want ssh://[user@]host[:port]", remote)
 	u, err := url.Parse(remote)
-	if err != nil || u.Scheme != "ssh" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery+u.Fragment != "" {
-		return fmt.Errorf("server %q: want ssh://[user@]host[:port]", remote)
+	if err != nil {
+		return wrong
+	}
+	if _, set := u.User.Password(); set {
+		return errors.New("server: want ssh://[user@]host[:port], without a password")
+	}
+	if u.Scheme != "ssh" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery+u.Fragment != "" {
+		return wrong
 	}
 	return nil
 }

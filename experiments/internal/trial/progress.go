@@ -39,10 +39,9 @@ func newProgress(w io.Writer, r *run, done int) *progress {
 		p.bars = mpb.New(mpb.WithOutput(w), mpb.WithWidth(48))
 		p.bar = p.bars.AddBar(int64(stepsPerRound*r.rounds),
 			mpb.PrependDecorators(decor.Name(r.Name+" "), decor.Percentage()),
-			mpb.AppendDecorators(decor.OnComplete(decor.AverageETA(decor.ET_STYLE_GO), "done"), decor.Name(" left")))
+			mpb.AppendDecorators(decor.OnComplete(decor.Any(p.barLeft), "done")))
 		p.bar.SetRefill(int64(stepsPerRound * done))
 		p.bar.SetCurrent(int64(stepsPerRound * done))
-		p.bar.DecoratorAverageAdjust(time.Now())
 	}
 	return p
 }
@@ -59,9 +58,25 @@ func (p *progress) round(n int, took, measured time.Duration) {
 	if p.bar != nil {
 		return
 	}
-	left := time.Since(p.started) / time.Duration(n-p.done) * time.Duration(p.rounds-n)
 	fmt.Fprintf(p.w, "%s: round %d of %d in %.1f s, %.0f %% of it measured, %v left\n",
-		p.name, n, p.rounds, took.Seconds(), 100*measured.Seconds()/took.Seconds(), left.Round(time.Second))
+		p.name, n, p.rounds, took.Seconds(), 100*measured.Seconds()/took.Seconds(), p.left(time.Since(p.started), float64(n)))
+}
+
+// left is the time that the run still needs when so many rounds are done, if
+// it goes on as it did in this process, which has run for some time.
+func (p *progress) left(run time.Duration, rounds float64) time.Duration {
+	perRound := float64(run) / (rounds - float64(p.done))
+	return time.Duration(perRound * (float64(p.rounds) - rounds)).Round(time.Second)
+}
+
+// barLeft writes the time left beside the bar. mpb's own estimate would count
+// the rounds of earlier runs as done in no time.
+func (p *progress) barLeft(s decor.Statistics) string {
+	rounds := float64(s.Current) / stepsPerRound
+	if rounds <= float64(p.done) {
+		return ""
+	}
+	return p.left(time.Since(p.started), rounds).String() + " left"
 }
 
 // note says something in between.

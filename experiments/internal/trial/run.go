@@ -306,7 +306,11 @@ func (r *run) summarize(n int, windows []window) (result, error) {
 	rng := rand.New(rand.NewPCG(r.seed, 1<<32+uint64(n)))
 	var res result
 	for i, c := range r.cases {
-		samples, err := windows[i].samples(c.Name, r.RawLatencies, rng)
+		raw := r.RawLatencies
+		if c.Repeats {
+			raw = 0
+		}
+		samples, err := windows[i].samples(c.Name, raw, rng)
 		if err != nil {
 			return res, err
 		}

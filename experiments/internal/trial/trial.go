@@ -55,6 +55,9 @@ type Case struct {
 	// Whole asks for one window of the whole quota, at a random moment of
 	// the round, for what can't be sliced.
 	Whole bool
+	// Repeats marks a case that repeats another, to show noise. Of its
+	// latencies only the percentiles are kept.
+	Repeats bool
 	// Start brings the case to life for one round. Processes come from the
 	// group, which ends them after the round.
 	Start func(ctx context.Context, g *host.Group) (Measure, error)

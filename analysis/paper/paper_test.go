@@ -1,0 +1,234 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"cryptocost/analysis/internal/samples"
+	"cryptocost/analysis/internal/values"
+	"cryptocost/data"
+)
+
+// root is the top of the repository.
+const root = "../.."
+
+// command runs one of the study's programs as make does.
+func command(t *testing.T, args ...string) {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"run"}, args...)...)
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go run %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+// TestCommitted renders everything from the committed samples and compares
+// it with what is committed.
+func TestCommitted(t *testing.T) {
+	const mend = "run: make paper"
+	figures := t.TempDir()
+	for _, name := range sections {
+		command(t, "./analysis/"+name, "-committed", "-out", figures)
+	}
+	made, err := os.ReadDir(figures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range made {
+		compare(t, filepath.Join(figures, file.Name()), filepath.Join(root, "figures", file.Name()), mend)
+	}
+	committed, err := os.ReadDir(filepath.Join(root, "figures"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range committed {
+		if _, err := os.Stat(filepath.Join(figures, file.Name())); err != nil {
+			t.Errorf("figures/%s is made by no analysis", file.Name())
+		}
+	}
+	out := t.TempDir()
+	command(t, "./analysis/paper", "-committed", "-figures", figures, "-o", filepath.Join(out, "paper.md"))
+	compare(t, filepath.Join(out, "paper.md"), filepath.Join(root, "paper.md"), mend)
+	reference, err := samples.Reference(filepath.Join(root, "data"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	command(t, "./analysis/claims", "-machine", reference, "-values", figures, "-o", filepath.Join(out, "claims.md"))
+	compare(t, filepath.Join(out, "claims.md"), filepath.Join(root, "claims.md"), mend)
+}
+
+func compare(t *testing.T, made, committed, mend string) {
+	t.Helper()
+	want, err := os.ReadFile(made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(committed)
+	if err != nil {
+		t.Errorf("%v (%s)", err, mend)
+		return
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s is not what the committed samples give (%s)", filepath.Base(committed), mend)
+	}
+}
+
+// TestRenderedTwice renders the committed paper twice in one process.
+func TestRenderedTwice(t *testing.T) {
+	p, err := load(sources{
+		data: filepath.Join(root, "data"), figures: filepath.Join(root, "figures"), templates: filepath.Join(root, "analysis"),
+		claims: filepath.Join(root, "analysis/claims/claims.csv"), committed: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := p.render()
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := p.render()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(first, second) {
+		t.Error("two renderings differ")
+	}
+}
+
+// allowedDigits are the digits that may stand in prose: names, and sizes and
+// levels that are constants of the method.
+var allowedDigits = regexp.MustCompile(`RFC \d+|TLS 1\.[23]|OpenSSL 3|Go 1\.26|` +
+	`X25519(MLKEM768|Kyber768)?|SecP(256r1|384r1)MLKEM(768|1024)|P-(256|384|521)|RSA-(2048|3072|4096)|Ed25519|ML-KEM|` +
+	`AES(-128|-256)?(-GCM|-CCM|-CBC)?|ChaCha20(-Poly1305)?|SHA-1|HTTP/2|amd64|arm64|` +
+	"`GODEBUG=[a-z.]+=[a-z0-9]+`|`tlskyber=0`|" +
+	`95 %|16 KiB|1400 B`)
+
+// TestNoTypedNumbers looks for digits outside of functions in all templates.
+func TestNoTypedNumbers(t *testing.T) {
+	templates, err := filepath.Glob(filepath.Join(root, "analysis", "*", "*.md.tmpl"))
+	if err != nil || len(templates) < len(sections)+3 {
+		t.Fatalf("found templates %q, %v", templates, err)
+	}
+	action := regexp.MustCompile(`(?s)\{\{.*?\}\}`)
+	digits := regexp.MustCompile(`.{0,30}[0-9].{0,30}`)
+	for _, path := range templates {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prose := allowedDigits.ReplaceAllString(action.ReplaceAllString(string(text), ""), "")
+		for _, found := range digits.FindAllString(prose, -1) {
+			t.Errorf("%s: a number is typed by hand: %q", path, found)
+		}
+		// A literal inside an action would be typed by hand as well.
+		for _, a := range action.FindAllString(string(text), -1) {
+			if regexp.MustCompile(`\{\{-? *("[^"/]*[0-9][^"]*"|[0-9.]+) *-?\}\}`).MatchString(a) {
+				t.Errorf("%s: a number is typed by hand: %s", path, a)
+			}
+		}
+	}
+}
+
+// fixture is a paper about made-up values of one experiment.
+func fixture(t *testing.T) *paper {
+	t.Helper()
+	table := &values.Table{}
+	for _, v := range []values.Value{
+		{Key: "cpu-sec/op /kex=a", Value: 100e-6, Unit: "cpu-sec/op", Low: 98e-6, High: 103e-6},
+		{Key: "cpu-sec/op /kex=b over /kex=a", Value: 2.5, Low: 2.4, High: 2.6},
+		{Key: "cpu-sec/op /kex=c over /kex=a", Value: 1.01, Low: 0.99, High: 1.03},
+		{Key: "cpu-sec/op /kex=d over /kex=a", Value: 1.2, Low: 0.5, High: 2.9},
+		{Key: "cpu-sec/op /kex=e over /kex=a", Value: 0.5, Low: 0.4, High: 0.6},
+		{Key: "cpu-sec/op /kex=b minus /kex=a", Value: 150e-6, Unit: "cpu-sec/op", Low: 140e-6, High: 160e-6},
+		{Key: "sent-B/op /kex=b minus /kex=a", Value: 1232, Unit: "sent-B/op", Low: 1232, High: 1232},
+		{Key: "floor cpu-sec/op", Value: 1.02, Low: math.NaN(), High: math.NaN()},
+		{Key: "yes /check=x", Value: 1, Low: 0, High: 1},
+		{Key: "yes /check=y", Value: 1, Low: 1, High: 1},
+		{Key: values.NotMeasured("/kex=z"), Value: 1, Low: math.NaN(), High: math.NaN()},
+	} {
+		v.N, v.Machine = 12, "one"
+		if err := table.Add(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := &experiment{name: "keyexchange", values: table, main: samples.New(&data.File{Header: data.Header{Config: map[string]string{"machine": "one", "slice": "15ms"}}})}
+	return &paper{experiments: map[string]*experiment{"keyexchange": e}, current: e}
+}
+
+// render executes a template against the fixture.
+func renderText(t *testing.T, p *paper, text string) (string, error) {
+	t.Helper()
+	p.templates = t.TempDir()
+	if err := os.WriteFile(filepath.Join(p.templates, "x.tmpl"), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	err := p.renderPart(&out, "x.tmpl")
+	return strings.TrimSpace(out.String()), err
+}
+
+func TestFunctions(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{`{{val "cpu-sec/op" "/kex=a"}} ({{ci "cpu-sec/op" "/kex=a"}})`, "100 µs (98–103 µs)"},
+		{`{{difference "cpu-sec/op" "/kex=b" "/kex=a"}}`, "150 µs (140–160 µs)"},
+		{`{{difference "sent-B/op" "/kex=b" "/kex=a"}}`, "1,232 B"},
+		{`{{floor "cpu-sec/op"}}`, "2.0 %"},
+		{`{{setting "slice"}}`, "15.0 ms"},
+		{`{{claim "B" "costs" "A" "cpu-sec/op" "/kex=b" "/kex=a"}}.`, "B costs 2.50 times what A does (2.40–2.60×)."},
+		{`{{claim "E" "costs" "A" "cpu-sec/op" "/kex=e" "/kex=a"}}.`, "E costs 0.500 times what A does (0.400–0.600×)."},
+		{`{{claim "C" "costs" "A" "cpu-sec/op" "/kex=c" "/kex=a"}}.`,
+			"C costs as much as A as far as this run can tell (0.99–1.03×, with a noise floor of 2.0 %; a difference of more than 3.0 % is ruled out)."},
+		{`{{claim "D" "costs" "A" "cpu-sec/op" "/kex=d" "/kex=a"}}.`,
+			"whether D costs more or less than A, this run can't tell (0.50–2.90×, with a noise floor of 2.0 %)."},
+		{`{{val "cpu-sec/op" "/kex=z"}}, {{have "cpu-sec/op" "/kex=z"}}, {{have "cpu-sec/op" "/kex=a"}}`, gap + ", false, true"},
+		{`{{claim "Z" "costs" "A" "cpu-sec/op" "/kex=z" "/kex=a"}}`, "Z costs " + gap + " times what A does"},
+		{`{{more "cpu-sec/op" "/kex=b" "/kex=a"}} {{less "cpu-sec/op" "/kex=b" "/kex=a"}} {{more "cpu-sec/op" "/kex=c" "/kex=a"}} {{less "cpu-sec/op" "/kex=e" "/kex=a"}}`, "true false false true"},
+		{`{{seen "/check=x"}} {{seen "/check=y"}}`, "false true"},
+	} {
+		got, err := renderText(t, fixture(t), test.text)
+		if err != nil || got != test.want {
+			t.Errorf("%s\n got %q, %v\nwant %q", test.text, got, err, test.want)
+		}
+	}
+}
+
+// TestFailures checks that nothing unknown gets into the paper.
+func TestFailures(t *testing.T) {
+	for _, text := range []string{
+		`{{val "cpu-sec/op" "/kex=unknown"}}`,
+		`{{ratio "cpu-sec/op" "/kex=unknown" "/kex=a"}}`,
+		`{{claim "B" "costs" "A" "latency-sec/op" "/kex=b" "/kex=a"}}`,
+		`{{use "nothing"}}`,
+		`{{cited "no-such-claim"}}`,
+		`{{published "cpu-sec/op" "/kex=a"}}`,
+		`{{table "nothing" "A caption."}}`,
+		`{{figure "nothing" "A caption."}}`,
+		`{{setting "quota"}}`,
+		`{{nothing}}`,
+	} {
+		if got, err := renderText(t, fixture(t), text); err == nil {
+			t.Errorf("%s: no error, but %q", text, got)
+		}
+	}
+	p := fixture(t)
+	p.current = nil
+	if _, err := renderText(t, p, `{{val "cpu-sec/op" "/kex=a"}}`); err == nil {
+		t.Error("no error for a value before use")
+	}
+}
+
+func TestUsage(t *testing.T) {
+	for _, args := range [][]string{{"-nothing"}, {"extra"}} {
+		err := run(args, io.Discard, io.Discard)
+		if _, ok := err.(usageError); !ok {
+			t.Errorf("%q: got %v, want a usage error", args, err)
+		}
+	}
+}
