@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"cryptocost/analysis/internal/claim"
+	"cryptocost/analysis/internal/command"
 	"cryptocost/analysis/internal/values"
 )
 
@@ -245,7 +246,7 @@ func TestErrors(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Fatalf("%v; want %q in it", err, test.want)
 			}
-			if got := errors.As(err, new(usageError)); got != test.usage {
+			if got := errors.As(err, new(command.UsageError)); got != test.usage {
 				t.Errorf("usage error: %v, want %v", got, test.usage)
 			}
 		})

@@ -32,23 +32,11 @@ import (
 	"strings"
 
 	"cryptocost/analysis/internal/claim"
+	"cryptocost/analysis/internal/command"
 	"cryptocost/analysis/internal/values"
 )
 
-func main() {
-	err := run(os.Args[1:], os.Stdout, os.Stderr)
-	if err == nil || errors.Is(err, flag.ErrHelp) {
-		return
-	}
-	fmt.Fprintln(os.Stderr, "claims:", err)
-	if errors.As(err, new(usageError)) {
-		os.Exit(2)
-	}
-	os.Exit(1)
-}
-
-// A usageError is a wrong command line.
-type usageError struct{ error }
+func main() { command.Main("claims", run) }
 
 // run is the program. It ends with a line about the verdicts on stdout.
 func run(args []string, stdout, stderr io.Writer) error {
@@ -62,13 +50,13 @@ func run(args []string, stdout, stderr io.Writer) error {
 		if errors.Is(err, flag.ErrHelp) {
 			return err
 		}
-		return usageError{err}
+		return command.Usage(err)
 	}
 	switch {
 	case flags.NArg() > 0:
-		return usageError{fmt.Errorf("unexpected argument %q: everything is a flag, see -h", flags.Arg(0))}
+		return command.Usagef("unexpected argument %q: everything is a flag, see -h", flags.Arg(0))
 	case *machine == "":
-		return usageError{errors.New("-machine is missing: say by whose values to judge")}
+		return command.Usagef("-machine is missing: say by whose values to judge")
 	}
 	claims, err := claim.Read(*path)
 	if err != nil {
@@ -79,7 +67,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	if names := machines(tables); !slices.Contains(names, *machine) {
-		return usageError{fmt.Errorf("no values of machine %q in %q: there are those of %q", *machine, *dir, names)}
+		return command.Usagef("no values of machine %q in %q: there are those of %q", *machine, *dir, names)
 	}
 	rows, err := judge(claims, tables, *machine)
 	if err != nil {

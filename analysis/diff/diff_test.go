@@ -1,6 +1,9 @@
 package main
 
 import (
+	"cryptocost/analysis/internal/command"
+	"io"
+
 	"bytes"
 	"flag"
 	"os"
@@ -29,6 +32,12 @@ var elsewhere = map[string]string{
 }
 
 // manyCases are enough for Holm's correction to matter.
+
+// status runs the program as a user does.
+func status(args []string, stdout, stderr io.Writer) int {
+	return command.Status("diff", args, stdout, stderr, run)
+}
+
 func manyCases() []string {
 	names := recording{}.names()
 	for _, cert := range []string{"rsa-2048", "rsa-3072", "rsa-4096", "ed25519"} {

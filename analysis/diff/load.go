@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"cryptocost/analysis/internal/command"
 	"cryptocost/analysis/internal/samples"
 	"cryptocost/data"
 )
@@ -50,7 +51,7 @@ func load(label, dir string) (*side, error) {
 func (s *side) list() ([]string, error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("%s: no folder %q; %s", s.label, s.dir, siblings(s.dir))}
+		return nil, command.Usagef("%s: no folder %q; %s\n%s", s.label, s.dir, siblings(s.dir), usage)
 	}
 	var names []string
 	for _, e := range entries {
@@ -59,7 +60,7 @@ func (s *side) list() ([]string, error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, usageError{fmt.Errorf("%s: no samples in %q; %s", s.label, s.dir, siblings(s.dir))}
+		return nil, command.Usagef("%s: no samples in %q; %s\n%s", s.label, s.dir, siblings(s.dir), usage)
 	}
 	slices.Sort(names)
 	return slices.Compact(names), nil

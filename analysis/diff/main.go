@@ -116,35 +116,17 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
+
+	"cryptocost/analysis/internal/command"
 )
 
 const usage = "usage: diff [-all] [-markdown] data/ONE data/OTHER"
 
-// A usageError is a wrong command line; the program ends with status 2.
-type usageError struct{ error }
-
-func main() { os.Exit(status(os.Args[1:], os.Stdout, os.Stderr)) }
-
-// status runs the program and gives its exit status.
-func status(args []string, stdout, stderr io.Writer) int {
-	err := run(args, stdout)
-	var wrong usageError
-	switch {
-	case err == nil:
-		return 0
-	case errors.As(err, &wrong):
-		fmt.Fprintf(stderr, "diff: %v\n%s\n", err, usage)
-		return 2
-	default:
-		fmt.Fprintf(stderr, "diff: %v\n", err)
-		return 1
-	}
-}
+func main() { command.Main("diff", run) }
 
 // run prints the comparison of two directories to stdout. Errors in single
 // data files do not keep the others from being compared.
-func run(args []string, stdout io.Writer) error {
+func run(args []string, stdout, _ io.Writer) error {
 	flags := flag.NewFlagSet("diff", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	all := flags.Bool("all", false, "show every metric, not only those that differ")
@@ -157,9 +139,9 @@ func run(args []string, stdout io.Writer) error {
 		flags.PrintDefaults()
 		return err
 	case err != nil:
-		return usageError{err}
+		return command.Usagef("%w\n%s", err, usage)
 	case flags.NArg() != 2:
-		return usageError{fmt.Errorf("two folders of samples are needed, not %d (flags come before them)", flags.NArg())}
+		return command.Usagef("two folders of samples are needed, not %d (flags come before them)\n%s", flags.NArg(), usage)
 	}
 	a, errA := load("A", flags.Arg(0))
 	b, errB := load("B", flags.Arg(1))

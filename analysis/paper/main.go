@@ -14,30 +14,16 @@ package main
 import (
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"os"
+
+	"cryptocost/analysis/internal/command"
 )
 
 // sections are the experiments in the order of the paper.
 var sections = []string{"keyexchange", "throughput", "primitives"}
 
-type usageError struct{ error }
-
-func main() {
-	err := run(os.Args[1:], os.Stdout, os.Stderr)
-	var usage usageError
-	switch {
-	case err == nil || errors.Is(err, flag.ErrHelp):
-		return
-	case errors.As(err, &usage):
-		fmt.Fprintln(os.Stderr, "paper:", err)
-		os.Exit(2)
-	default:
-		fmt.Fprintln(os.Stderr, "paper:", err)
-		os.Exit(1)
-	}
-}
+func main() { command.Main("paper", run) }
 
 func run(args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("paper", flag.ContinueOnError)
@@ -55,10 +41,10 @@ func run(args []string, stdout, stderr io.Writer) error {
 		if errors.Is(err, flag.ErrHelp) {
 			return err
 		}
-		return usageError{err}
+		return command.Usage(err)
 	}
 	if flags.NArg() > 0 {
-		return usageError{fmt.Errorf("unexpected argument %q", flags.Arg(0))}
+		return command.Usagef("unexpected argument %q", flags.Arg(0))
 	}
 	p, err := load(s)
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"math"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"cryptocost/analysis/internal/command"
 	"cryptocost/analysis/internal/samples"
 	"cryptocost/analysis/internal/values"
 	"cryptocost/data"
@@ -19,8 +21,8 @@ import (
 // root is the top of the repository.
 const root = "../.."
 
-// command runs one of the study's programs as make does.
-func command(t *testing.T, args ...string) {
+// program runs one of the study's programs as make does.
+func program(t *testing.T, args ...string) {
 	t.Helper()
 	cmd := exec.Command("go", append([]string{"run"}, args...)...)
 	cmd.Dir = root
@@ -35,7 +37,7 @@ func TestCommitted(t *testing.T) {
 	const mend = "run: make paper"
 	figures := t.TempDir()
 	for _, name := range sections {
-		command(t, "./analysis/"+name, "-committed", "-out", figures)
+		program(t, "./analysis/"+name, "-committed", "-out", figures)
 	}
 	made, err := os.ReadDir(figures)
 	if err != nil {
@@ -54,13 +56,13 @@ func TestCommitted(t *testing.T) {
 		}
 	}
 	out := t.TempDir()
-	command(t, "./analysis/paper", "-committed", "-figures", figures, "-o", filepath.Join(out, "paper.md"))
+	program(t, "./analysis/paper", "-committed", "-figures", figures, "-o", filepath.Join(out, "paper.md"))
 	compare(t, filepath.Join(out, "paper.md"), filepath.Join(root, "paper.md"), mend)
 	reference, err := samples.Reference(filepath.Join(root, "data"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	command(t, "./analysis/claims", "-machine", reference, "-values", figures, "-o", filepath.Join(out, "claims.md"))
+	program(t, "./analysis/claims", "-machine", reference, "-values", figures, "-o", filepath.Join(out, "claims.md"))
 	compare(t, filepath.Join(out, "claims.md"), filepath.Join(root, "claims.md"), mend)
 }
 
@@ -227,7 +229,7 @@ func TestFailures(t *testing.T) {
 func TestUsage(t *testing.T) {
 	for _, args := range [][]string{{"-nothing"}, {"extra"}} {
 		err := run(args, io.Discard, io.Discard)
-		if _, ok := err.(usageError); !ok {
+		if !errors.As(err, new(command.UsageError)) {
 			t.Errorf("%q: got %v, want a usage error", args, err)
 		}
 	}

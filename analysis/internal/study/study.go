@@ -18,6 +18,7 @@ import (
 
 	"cryptocost/analysis/internal/chart"
 	"cryptocost/analysis/internal/claim"
+	"cryptocost/analysis/internal/command"
 	"cryptocost/analysis/internal/number"
 	"cryptocost/analysis/internal/samples"
 	"cryptocost/analysis/internal/stat"
@@ -68,24 +69,9 @@ type Data struct {
 	Claims   []claim.Claim
 }
 
-// A UsageError is a wrong command line.
-type UsageError struct{ error }
-
-// Main runs the analysis as the whole program and ends the process: with
-// status 2 for a wrong command line, 1 for any other failure.
+// Main runs the analysis as the whole program and ends the process.
 func Main(a Analysis) {
-	err := Run(a, os.Args[1:], os.Stderr)
-	var usage UsageError
-	switch {
-	case err == nil || errors.Is(err, flag.ErrHelp):
-		return
-	case errors.As(err, &usage):
-		fmt.Fprintf(os.Stderr, "%s: %v\n", a.Name, err)
-		os.Exit(2)
-	default:
-		fmt.Fprintf(os.Stderr, "%s: %v\n", a.Name, err)
-		os.Exit(1)
-	}
+	command.Main(a.Name, func(args []string, _, stderr io.Writer) error { return Run(a, args, stderr) })
 }
 
 // Run reads data/*/X.txt and writes X.values, X-*.svg and X-*.md.
@@ -101,10 +87,10 @@ func Run(a Analysis, args []string, stderr io.Writer) error {
 		if errors.Is(err, flag.ErrHelp) {
 			return err
 		}
-		return UsageError{err}
+		return command.Usage(err)
 	}
 	if flags.NArg() > 0 {
-		return UsageError{fmt.Errorf("unexpected argument %q", flags.Arg(0))}
+		return command.Usagef("unexpected argument %q", flags.Arg(0))
 	}
 	claims, err := claim.Read(*claimsPath)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"cryptocost/analysis/internal/chart"
+	"cryptocost/analysis/internal/command"
 	"cryptocost/analysis/internal/samples"
 	"cryptocost/analysis/internal/values"
 )
@@ -386,7 +387,7 @@ func TestRunErrors(t *testing.T) {
 				test.change(&a)
 			}
 			err := w.run(a, test.args...)
-			if err == nil || !strings.HasSuffix(err.Error(), test.want) || errors.As(err, new(UsageError)) {
+			if err == nil || !strings.HasSuffix(err.Error(), test.want) || errors.As(err, new(command.UsageError)) {
 				t.Errorf("error %v, want %s", err, test.want)
 			}
 			if entries, _ := os.ReadDir(w.figures); len(entries) > 0 {
@@ -414,12 +415,12 @@ func TestUsage(t *testing.T) {
 	} {
 		var stderr strings.Builder
 		err := Run(fixture(), test.args, &stderr)
-		if !errors.As(err, new(UsageError)) || !strings.HasPrefix(err.Error(), test.want) {
+		if !errors.As(err, new(command.UsageError)) || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("%q: error %v, want the usage error %s", test.args, err, test.want)
 		}
 	}
 	var stderr strings.Builder
-	if err := Run(fixture(), []string{"-help"}, &stderr); !errors.Is(err, flag.ErrHelp) || errors.As(err, new(UsageError)) {
+	if err := Run(fixture(), []string{"-help"}, &stderr); !errors.Is(err, flag.ErrHelp) || errors.As(err, new(command.UsageError)) {
 		t.Errorf("-help: error %v", err)
 	}
 	if !strings.Contains(stderr.String(), "-machine name") {

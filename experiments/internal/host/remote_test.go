@@ -193,6 +193,9 @@ func sshServer(t *testing.T) (remote string) {
 	// database and not by HOME.
 	write("ssh", 0o700, fmt.Sprintf("#!/bin/sh\nexec '%s' -F '%s' \"$@\"\n", ssh, file("ssh_config")))
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if out, err := exec.Command("ssh", "-p", strconv.Itoa(port), "127.0.0.1", "true").CombinedOutput(); err != nil {
+		t.Skipf("sshd does not let this user in: %v: %s", err, out)
+	}
 	return fmt.Sprintf("ssh://127.0.0.1:%d", port)
 }
 

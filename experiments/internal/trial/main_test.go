@@ -98,7 +98,7 @@ func fake(plan string) Experiment {
 		Cases: func() []Case {
 			return []Case{
 				{Name: "/kind=a", Start: begin("/kind=a")},
-				{Name: "/kind=a/twin=b", Start: begin("/kind=a/twin=b")},
+				{Name: "/kind=a/twin=b", Repeats: true, Start: begin("/kind=a/twin=b")},
 				{Name: "/kind=gone", Missing: "the hammer is not installed"},
 				Check("/check=works", func(context.Context, *host.Group) (bool, error) { return true, nil }),
 			}
@@ -307,16 +307,19 @@ func eventually(t *testing.T, what string, f func() bool) {
 	}
 }
 
-// nothingLeft waits until all processes that workers noted have ended.
+// nothingLeft waits until all workers so far have ended.
 func (b bench) nothingLeft() {
 	b.t.Helper()
-	pids := b.lines("pids")
-	for _, text := range pids {
+	for _, text := range b.lines("pids") {
 		pid, err := strconv.Atoi(text)
 		if err != nil {
 			b.t.Fatal(err)
 		}
 		eventually(b.t, fmt.Sprintf("role %d ends", pid), func() bool { return !alive(pid) })
+	}
+	// The numbers may be given to other processes from now on.
+	if err := os.Remove(filepath.Join(b.dir, "pids")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		b.t.Fatal(err)
 	}
 }
 
