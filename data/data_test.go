@@ -123,7 +123,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestGolden(t *testing.T) {
-	golden := filepath.Join("testdata", "small.txt")
+	golden := filepath.Join("testdata", "small.golden")
 	got := content(t, testHeader("2"), testRounds())
 	if *update {
 		if err := os.WriteFile(golden, []byte(got), 0o666); err != nil {

@@ -213,7 +213,7 @@ func (p *paper) claim(subject, verb, object, unit, name, base string) (string, e
 			return fmt.Sprintf("%s %s %s times what %s does", subject, verb, times, object)
 		},
 		same:    fmt.Sprintf("%s %s as much as %s as far as this run can tell", subject, verb, object),
-		unknown: fmt.Sprintf("whether %s %s more or less than %s, this run can't tell", subject, verb, object),
+		unknown: fmt.Sprintf("%s %s an amount that this run can't tell apart from that of %s", subject, verb, object),
 	})
 }
 
@@ -222,7 +222,7 @@ func (p *paper) speed(subject, object, unit, name, base string) (string, error) 
 	return p.compare(unit, name, base, wording{
 		differs: func(times string) string { return fmt.Sprintf("%s is %s times as fast as %s", subject, times, object) },
 		same:    fmt.Sprintf("%s is as fast as %s as far as this run can tell", subject, object),
-		unknown: fmt.Sprintf("whether %s is faster or slower than %s, this run can't tell", subject, object),
+		unknown: fmt.Sprintf("%s runs at a rate that this run can't tell apart from that of %s", subject, object),
 	})
 }
 

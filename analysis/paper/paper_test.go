@@ -188,7 +188,7 @@ func TestFunctions(t *testing.T) {
 		{`{{claim "C" "costs" "A" "cpu-sec/op" "/kex=c" "/kex=a"}}.`,
 			"C costs as much as A as far as this run can tell (0.99–1.03×, with a noise floor of 2.0 %; a difference of more than 3.0 % is ruled out)."},
 		{`{{claim "D" "costs" "A" "cpu-sec/op" "/kex=d" "/kex=a"}}.`,
-			"whether D costs more or less than A, this run can't tell (0.50–2.90×, with a noise floor of 2.0 %)."},
+			"D costs an amount that this run can't tell apart from that of A (0.50–2.90×, with a noise floor of 2.0 %)."},
 		{`{{val "cpu-sec/op" "/kex=z"}}, {{have "cpu-sec/op" "/kex=z"}}, {{have "cpu-sec/op" "/kex=a"}}`, gap + ", false, true"},
 		{`{{claim "Z" "costs" "A" "cpu-sec/op" "/kex=z" "/kex=a"}}`, "Z costs " + gap + " times what A does"},
 		{`{{more "cpu-sec/op" "/kex=b" "/kex=a"}} {{less "cpu-sec/op" "/kex=b" "/kex=a"}} {{more "cpu-sec/op" "/kex=c" "/kex=a"}} {{less "cpu-sec/op" "/kex=e" "/kex=a"}}`, "true false false true"},
