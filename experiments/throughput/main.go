@@ -10,7 +10,7 @@
 // # Method
 //
 // One process has both ends of a connection over loopback. One goroutine
-// writes for the length of a slice (50 ms), another reads and discards. Each
+// writes for the length of a slice (25 ms), another reads and discards. Each
 // case is a process of its own, made anew in every round; all are alive
 // together and take turns. AES instructions are switched off by starting the
 // process with GODEBUG=cpu.aes=off: the same binary on the same processor.
@@ -50,7 +50,7 @@ import (
 func main() {
 	trial.Main(trial.Experiment{
 		Name:  "throughput",
-		Slice: 50 * time.Millisecond,
+		Slice: 25 * time.Millisecond,
 		Quota: trial.Quotas{Quick: 150 * time.Millisecond, Standard: 700 * time.Millisecond, Thorough: time.Second},
 		Roles: host.Roles{"pair": newPair},
 		Cases: cases,
