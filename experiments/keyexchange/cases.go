@@ -183,9 +183,10 @@ func (c config) connect(ctx context.Context, g *host.Group, name, godebug string
 }
 
 // measure lets the client shake hands for d. The first handshake, with cold
-// caches, is outside the marks.
+// caches, is outside the marks; its bytes are counted.
 func (p *peers) measure(ctx context.Context, d time.Duration) (trial.Slice, error) {
-	if err := p.client.Call(ctx, "settle", nil, nil); err != nil {
+	var counted trial.Tally
+	if err := p.client.Call(ctx, "settle", nil, &counted); err != nil {
 		return trial.Slice{}, err
 	}
 	before, err := p.server.Mark(ctx)
@@ -203,7 +204,7 @@ func (p *peers) measure(ctx context.Context, d time.Duration) (trial.Slice, erro
 	server := after.Sub(before)
 	ops := float64(len(work.Latencies))
 	slice := trial.Slice{
-		Ops: len(work.Latencies), Elapsed: work.Elapsed, Latencies: work.Latencies, Tallies: work.Tallies,
+		Ops: len(work.Latencies), Elapsed: work.Elapsed, Latencies: work.Latencies, Tallies: []trial.Tally{counted},
 		Quantities: []trial.Quantity{
 			{Unit: "server-cpu-ns/op", Sum: float64(server.CPU), Per: ops},
 			{Unit: "client-cpu-ns/op", Sum: float64(work.Usage.CPU), Per: ops},

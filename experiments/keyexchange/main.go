@@ -30,8 +30,10 @@
 // included). Lines with sent-B/op, received-B/op and after-B/op count the
 // handshakes in which the client had sent and received exactly these bytes
 // when its handshake ended, and received these after (tickets, closing
-// alert), TLS record headers included, TCP/IP headers not. One line gives
-// the size of the first ClientHello's record and of the key share in it.
+// alert), TLS record headers included, TCP/IP headers not. They are taken from
+// the first handshake of every slice, which settles caches and is not among
+// the times, since counting costs time itself. One line gives the size of the
+// first ClientHello's record and of the first key share in it.
 // Lines with latency-ns/op are single handshakes, a uniform sample.
 //
 // The case /twin=b is the baseline again, under another name (A/A). The two

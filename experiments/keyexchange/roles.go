@@ -127,14 +127,14 @@ func (forgetful) Put(string, *tls.ClientSessionState)        {}
 
 // A handshake is one connection from its beginning to its end.
 type handshake struct {
-	latency               time.Duration // of the client's handshake
-	sent, received, after int64         // bytes: until its end, and received later
-	state                 tls.ConnectionState
+	latency time.Duration // of the client's handshake
+	state   tls.ConnectionState
 }
 
 // shakeOnce connects, shakes hands, says that it is done (close_notify) and
-// reads until the server closes. watch may wrap the connection.
-func (c *client) shakeOnce(watch func(net.Conn) net.Conn) (handshake, error) {
+// reads until the server closes. watch may wrap the connection, and shaken,
+// which may be nil, is called when the handshake has ended.
+func (c *client) shakeOnce(watch func(net.Conn) net.Conn, shaken func()) (handshake, error) {
 	var h handshake
 	raw, err := net.Dial("tcp", c.address)
 	if err != nil {
@@ -144,24 +144,44 @@ func (c *client) shakeOnce(watch func(net.Conn) net.Conn) (handshake, error) {
 	if watch != nil {
 		raw = watch(raw)
 	}
-	counter := wire.Count(raw)
-	conn := tls.Client(counter, c.tls)
+	conn := tls.Client(raw, c.tls)
 	start := time.Now()
 	if err := conn.Handshake(); err != nil {
 		return h, err
 	}
 	h.latency = time.Since(start)
-	h.sent, h.received = counter.Bytes()
+	h.state = conn.ConnectionState()
+	if shaken != nil {
+		shaken()
+	}
 	if err := conn.CloseWrite(); err != nil {
 		return h, fmt.Errorf("say that the handshake is done: %w", err)
 	}
 	if _, err := io.Copy(io.Discard, conn); err != nil {
 		return h, fmt.Errorf("read until the server closes: %w", err)
 	}
-	_, all := counter.Bytes()
-	h.after = all - h.received
-	h.state = conn.ConnectionState()
 	return h, c.check(h.state)
+}
+
+// byteCounts are the bytes of a connection, as its client sees them.
+type byteCounts struct{ sent, received, after int64 }
+
+// countOnce shakes hands once and counts bytes: until the client's handshake
+// ends, and what it receives after.
+func (c *client) countOnce() (handshake, byteCounts, error) {
+	var counter *wire.Counter
+	var b byteCounts
+	h, err := c.shakeOnce(
+		func(conn net.Conn) net.Conn {
+			counter = wire.Count(conn)
+			return counter
+		},
+		func() { b.sent, b.received = counter.Bytes() })
+	if err == nil {
+		_, all := counter.Bytes()
+		b.after = all - b.received
+	}
+	return h, b, err
 }
 
 // check compares what was negotiated with what the case says.
@@ -199,10 +219,15 @@ func keyAlgorithm(cert *x509.Certificate) string {
 	}
 }
 
-// settle makes one handshake that does not count.
-func (c *client) settle(struct{}) (struct{}, error) {
-	_, err := c.shakeOnce(nil)
-	return struct{}{}, err
+// settle makes one handshake, whose time does not count, and counts its
+// bytes.
+func (c *client) settle(struct{}) (trial.Tally, error) {
+	_, b, err := c.countOnce()
+	return trial.Tally{Ops: 1, Values: []data.Value{
+		{Value: float64(b.sent), Unit: "sent-B/op"},
+		{Value: float64(b.received), Unit: "received-B/op"},
+		{Value: float64(b.after), Unit: "after-B/op"},
+	}}, err
 }
 
 // A clientReport is what a client did in one slice.
@@ -210,32 +235,21 @@ type clientReport struct {
 	Elapsed   time.Duration   `json:"elapsed"`
 	Usage     host.Usage      `json:"usage"`
 	Latencies []time.Duration `json:"latencies"`
-	Tallies   []trial.Tally   `json:"tallies"`
 }
 
 // shake makes handshakes, one after the other, for about d and at least one.
 func (c *client) shake(d time.Duration) (clientReport, error) {
 	var r clientReport
-	type byteCounts struct{ sent, received, after int64 }
-	counts := map[byteCounts]int{}
 	before, start := host.OwnUsage(), time.Now()
 	for r.Elapsed < d {
-		h, err := c.shakeOnce(nil)
+		h, err := c.shakeOnce(nil, nil)
 		if err != nil {
 			return r, err
 		}
 		r.Latencies = append(r.Latencies, h.latency)
-		counts[byteCounts{h.sent, h.received, h.after}]++
 		r.Elapsed = time.Since(start)
 	}
 	r.Usage = host.OwnUsage().Sub(before)
-	for b, n := range counts {
-		r.Tallies = append(r.Tallies, trial.Tally{Ops: n, Values: []data.Value{
-			{Value: float64(b.sent), Unit: "sent-B/op"},
-			{Value: float64(b.received), Unit: "received-B/op"},
-			{Value: float64(b.after), Unit: "after-B/op"},
-		}})
-	}
 	return r, nil
 }
 
@@ -249,7 +263,7 @@ type helloReport struct {
 // probe shakes hands once and reads its own ClientHello off the wire.
 func (c *client) probe(struct{}) (helloReport, error) {
 	var first firstWrite
-	if _, err := c.shakeOnce(first.watch); err != nil {
+	if _, err := c.shakeOnce(first.watch, nil); err != nil {
 		return helloReport{}, err
 	}
 	hello, err := wire.ParseClientHello(first.bytes)
@@ -291,12 +305,12 @@ type tryReport struct {
 // try shakes hands once with what the server offers, whatever it is; a
 // failure is an observation.
 func (c *client) try(struct{}) (tryReport, error) {
-	h, err := c.shakeOnce(nil)
+	h, b, err := c.countOnce()
 	var op *net.OpError
 	if errors.As(err, &op) && op.Op == "dial" {
 		return tryReport{}, err
 	}
-	r := tryReport{HRR: h.state.HelloRetryRequest, Sent: h.sent}
+	r := tryReport{HRR: h.state.HelloRetryRequest, Sent: b.sent}
 	if err != nil && h.latency == 0 {
 		r.Error = err.Error()
 	}

@@ -60,10 +60,14 @@ func TestRun(t *testing.T) {
 	for _, r := range file.Rounds {
 		checkRound(t, r)
 	}
+	for _, text := range b.lines("pids") {
+		if pid, err := strconv.Atoi(text); err != nil || alive(pid) {
+			t.Errorf("role %s outlives the run (%v)", text, err)
+		}
+	}
 	if pids := b.lines("pids"); len(pids) != 6 || len(slices.Compact(slices.Sorted(slices.Values(pids)))) != 6 {
 		t.Errorf("the processes %q, want a new one for each of two cases in each of three rounds", pids)
 	}
-	b.nothingLeft()
 	pattern := regexp.MustCompile(`^fake: not measured: /kind=gone: the hammer is not installed
 (the machine is still [0-9]+ % busy .*
 )?fake: measuring 3 cases in 3 rounds \(profile quick\) for machine test
@@ -605,6 +609,23 @@ func TestLock(t *testing.T) {
 		t.Errorf("rounds begin in the order %q", got)
 	}
 	b.read()
+}
+
+// TestLockOfFinishedFile: who can't measure need not wait.
+func TestLockOfFinishedFile(t *testing.T) {
+	b := newBench(t)
+	if _, _, err := b.run(fake("")); err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := lock(t.Context(), &bytes.Buffer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	wantError(t, Run(ctx, fake(""), b.arguments(), &bytes.Buffer{}, &bytes.Buffer{}), "is there already")
+	wantError(t, Run(ctx, fake(""), b.arguments("-fresh"), &bytes.Buffer{}, &bytes.Buffer{}), "interrupted while waiting")
 }
 
 func TestSeed(t *testing.T) {
