@@ -64,7 +64,7 @@ func main() {
 	trial.Main(trial.Experiment{
 		Name:  "primitives",
 		Slice: 10 * time.Millisecond,
-		Quota: trial.Quotas{Quick: 20 * time.Millisecond, Standard: 60 * time.Millisecond, Thorough: 200 * time.Millisecond},
+		Quota: trial.Quotas{Quick: 20 * time.Millisecond, Standard: 70 * time.Millisecond, Thorough: 200 * time.Millisecond},
 		Exact: []string{"calls/op"},
 		Tools: tools,
 		Roles: host.Roles{"worker": newWorker},

@@ -469,9 +469,11 @@ func (g *Group) Close() {
 }
 
 // Run runs an outside program to its end and returns what it wrote to
-// standard output and error together. The program is killed when ctx ends
-// or, on Linux, when this process does.
+// standard output and error together. The program is killed when ctx ends,
+// after a minute, or, on Linux, when this process ends.
 func Run(ctx context.Context, stdin io.Reader, env []string, name string, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(os.Environ(), env...)
 	var out bytes.Buffer
