@@ -153,34 +153,39 @@ func latencies(d *study.Data) (study.Drawing, error) {
 	return chart.Distribution{
 		Head: chart.Head{
 			Experiment: "keyexchange",
-			Title:      "How long single handshakes take",
-			Subtitle:   d.Subtitle("a uniform sample of the client's handshakes over loopback, connecting not included"),
+			Title: fmt.Sprintf("Half of the handshakes take less than %s with P-256, %s with X25519MLKEM768, %s with P-521",
+				d.Value(latency, kexRows[1].Case), d.Value(latency, hybrid), d.Value(latency, kexRows[3].Case)),
+			Subtitle: d.Subtitle("a uniform sample of the client's handshakes over loopback, connecting not included"),
 		},
 		Quantity: "latency of the handshake", Unit: latency, Log: true, Of: "handshakes", Curves: curves,
 	}, nil
 }
 
-// slicing draws the A/A ratio of every round, in slices and in whole windows.
+// slicing draws how far the A/A ratio of a round is from 1, in slices and in
+// whole windows.
 func slicing(d *study.Data) (study.Drawing, error) {
-	rows := func(a string) []chart.Row {
-		var list []chart.Row
-		first, second := d.Main.Rounded(a, serverCPU), d.Main.Rounded(a+samples.TwinSuffix, serverCPU)
+	curve := func(name string, color chart.Color, of string) chart.Curve {
+		c := chart.Curve{Series: chart.Series{Name: name, Color: color}, Missing: d.Main.Missing(of)}
+		first, second := d.Main.Rounded(of, serverCPU), d.Main.Rounded(of+samples.TwinSuffix, serverCPU)
 		for i := range min(len(first), len(second)) {
-			list = append(list, chart.Row{
-				Name:   fmt.Sprintf("round %d", i+1),
-				Points: []chart.Point{{Center: second[i] / first[i], Low: nan, High: nan}},
-			})
+			c.Samples = append(c.Samples, math.Abs(second[i]/first[i]-1))
 		}
-		return list
+		if len(c.Samples) == 0 && c.Missing == "" {
+			c.Missing = "not among the cases of this run"
+		}
+		return c
 	}
-	title := "The same case twice: the ratio in each round"
+	title := "The same case twice: how far the ratio of a round is from 1"
 	if v, ok := d.Values.Get(d.Main.Name, "spread in slices over spread in whole windows"); ok {
 		title = fmt.Sprintf("In slices, the ratio of two identical cases spreads %s what it does in whole windows", number.Ratio(v.Value))
 	}
-	return chart.Rows{
-		Head:     chart.Head{Experiment: "keyexchange", Title: title, Subtitle: d.Subtitle("server CPU per handshake of the baseline's twin, by that of the baseline; 1 is right")},
-		Quantity: "ratio", Unit: "", Log: true, Series: []chart.Series{{Name: "twin / baseline", Color: chart.Blue}},
-		Groups: []chart.Group{{Name: "taking turns in slices", Rows: rows(baseline)}, {Name: "one whole window each", Rows: rows(whole)}},
+	return chart.Distribution{
+		Head: chart.Head{
+			Experiment: "keyexchange", Title: title,
+			Subtitle: d.Subtitle("server CPU per handshake of the baseline's twin, by that of the baseline, in each round"),
+		},
+		Quantity: "distance of the ratio from 1", Unit: "", Of: "rounds",
+		Curves: []chart.Curve{curve("in slices", chart.Blue, baseline), curve("in whole windows", chart.Vermillion, whole)},
 	}, nil
 }
 

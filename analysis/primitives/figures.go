@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"cryptocost/analysis/internal/chart"
@@ -23,6 +24,9 @@ func full(d *study.Data) (study.Drawing, error) {
 		group := chart.Group{Name: []string{"with AES instructions", "without"}[i]}
 		for _, a := range algorithms {
 			row := chart.Row{Name: a.name}
+			if !slices.Contains(inGo, a) {
+				row.Name += " (not in Go)"
+			}
 			for _, m := range append([]*samples.Machine{d.Main}, d.Others()...) {
 				for _, lib := range []string{"go", "openssl"} {
 					name := a.in(lib, "seal", largest, setting)
@@ -191,9 +195,9 @@ func speedTable(d *study.Data) (string, error) {
 				name += ", AES off"
 			}
 			lines = append(lines, []string{
-				name, d.Estimate(d.Main, net, a.in("openssl", "seal", largest, aes)), d.Estimate(d.Main, net, rekeyed), d.Estimate(d.Main, rate, program),
+				name, d.Estimate(d.Main, net, a.in("openssl", "seal", largest, aes)), d.Estimate(d.Main, net, rekeyed), d.Estimate(d.Main, rate, program), d.PublishedText(rate, program),
 			})
 		}
 	}
-	return study.Markdown([]string{"seal, 16 KiB", "our calls, key set once", "our calls, key set each time", "`openssl speed -aead`"}, lines), nil
+	return study.Markdown([]string{"seal, 16 KiB", "our calls, key set once", "our calls, key set each time", "`openssl speed -aead`", "published"}, lines), nil
 }

@@ -83,7 +83,7 @@ func writes(d *study.Data) (study.Drawing, error) {
 		series = append(series, chart.Series{Name: p.name, Color: colors[i]})
 	}
 	for _, size := range writeSizes {
-		row := chart.Row{Name: size + " B"}
+		row := chart.Row{Name: "writes of " + size + " B"}
 		for _, p := range small {
 			row.Points = append(row.Points, d.Point(d.Main, cpu, p.write(size)))
 		}
@@ -95,7 +95,7 @@ func writes(d *study.Data) (study.Drawing, error) {
 			Title:      fmt.Sprintf("A byte in writes of 1400 B costs %s what it costs in full records", d.Times(cpu, small[0].write("1400"), small[0].write("16384"))),
 			Subtitle:   d.Subtitle("TLS 1.2, a record for each write; dots: median over rounds; whiskers: its 95 % interval"),
 		},
-		Quantity: "CPU time per byte", Unit: cpu, Series: series, Groups: []chart.Group{{Name: "size of a write", Rows: list}},
+		Quantity: "CPU time per byte", Unit: cpu, Series: series, Groups: []chart.Group{{Rows: list}},
 	}, nil
 }
 

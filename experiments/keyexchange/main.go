@@ -62,8 +62,10 @@ import (
 	"cryptocost/experiments/internal/trial"
 )
 
-func main() {
-	trial.Main(trial.Experiment{
+func main() { trial.Main(experiment()) }
+
+func experiment() trial.Experiment {
+	return trial.Experiment{
 		Name:         "keyexchange",
 		Slice:        20 * time.Millisecond,
 		Quota:        trial.Quotas{Quick: 250 * time.Millisecond, Standard: time.Second, Thorough: time.Second},
@@ -73,5 +75,5 @@ func main() {
 		Roles:        host.Roles{"server": newServer, "client": newClient},
 		RemoteRoles:  []string{"server"},
 		Cases:        cases,
-	})
+	}
 }

@@ -60,8 +60,10 @@ import (
 	"cryptocost/experiments/internal/trial"
 )
 
-func main() {
-	trial.Main(trial.Experiment{
+func main() { trial.Main(experiment()) }
+
+func experiment() trial.Experiment {
+	return trial.Experiment{
 		Name:  "primitives",
 		Slice: 10 * time.Millisecond,
 		Quota: trial.Quotas{Quick: 20 * time.Millisecond, Standard: 70 * time.Millisecond, Thorough: 200 * time.Millisecond},
@@ -69,5 +71,5 @@ func main() {
 		Tools: tools,
 		Roles: host.Roles{"worker": newWorker},
 		Cases: cases,
-	})
+	}
 }

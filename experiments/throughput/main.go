@@ -47,12 +47,14 @@ import (
 	"cryptocost/experiments/internal/trial"
 )
 
-func main() {
-	trial.Main(trial.Experiment{
+func main() { trial.Main(experiment()) }
+
+func experiment() trial.Experiment {
+	return trial.Experiment{
 		Name:  "throughput",
 		Slice: 25 * time.Millisecond,
 		Quota: trial.Quotas{Quick: 150 * time.Millisecond, Standard: 700 * time.Millisecond, Thorough: time.Second},
 		Roles: host.Roles{"pair": newPair},
 		Cases: cases,
-	})
+	}
 }

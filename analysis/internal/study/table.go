@@ -52,6 +52,15 @@ func (d *Data) Estimate(m *samples.Machine, unit, name string) string {
 	return text
 }
 
+// Value writes a value of the machine at hand for a title, without interval.
+func (d *Data) Value(unit, name string) string {
+	v, ok := d.Values.Get(d.Main.Name, values.Case(unit, name))
+	if !ok {
+		return "(not measured)"
+	}
+	return number.Value(v.Value, unit)
+}
+
 // Range writes the median of an exact quantity, with its range where it is
 // not the same in all operations.
 func (d *Data) Range(unit, name string) string {
