@@ -17,10 +17,15 @@ here    := $(or $(MACHINE),local)
 drawn   := $(or $(MACHINE),$(REFERENCE))
 fresh   := $(if $(FRESH),-fresh)
 
-# The experiments record the revision that they were built from. Without cgo
-# the same program is built with and without a C compiler.
+# The experiments record the revision that they were built from, and whether
+# the tree had changes. Samples and what is drawn from them are none: the go
+# command would count those of the experiment before. Without cgo the same
+# program is built with and without a C compiler.
 export CGO_ENABLED := 0
-build := $(GO) build -buildvcs=auto -trimpath
+revision := $(shell git rev-parse HEAD 2>/dev/null)
+changes  := $(if $(revision),$(shell git status --porcelain -- . ':!data/*/*' ':!figures' ':!paper.md' ':!claims.md'))
+linked   := $(if $(revision),-X cryptocost/env.linkedRevision=$(revision) -X cryptocost/env.linkedDirty=$(if $(changes),true,false))
+build    := $(GO) build -buildvcs=false -trimpath -ldflags '$(linked)'
 
 .PHONY: help all quick test figures paper check diff benchstat list clean tools build measure \
         $(EXPERIMENTS) $(EXPERIMENTS:%=measure-%) $(EXPERIMENTS:%=figures-%)
@@ -91,7 +96,7 @@ check:
 
 diff:
 	@test -n '$(A)' && test -n '$(B)' || { echo 'usage: make diff A=data/one B=data/other' >&2; exit 2; }
-	@$(GO) run ./analysis/diff '$(A)' '$(B)'
+	@$(GO) run ./analysis/diff -all '$(A)' '$(B)'
 
 benchstat:
 	@test -n '$(A)' && test -n '$(B)' || { echo 'usage: make benchstat A=data/one B=data/other' >&2; exit 2; }

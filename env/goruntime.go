@@ -1,6 +1,7 @@
 package env
 
 import (
+	"cmp"
 	"crypto/fips140"
 	"fmt"
 	"math"
@@ -127,16 +128,21 @@ var goRuntime = []entry{
 		any: modules,
 	},
 	{
-		Key: Key{Name: "revision", Source: "build setting vcs.revision",
-			Doc: "Commit that the program was built from; unknown with -buildvcs=false."},
-		any: func(s system) string { return s.setting("vcs.revision") },
+		Key: Key{Name: "revision", Source: "what make links in, else build setting vcs.revision",
+			Doc: "Commit that the program was built from; unknown without either."},
+		any: func(s system) string { return cmp.Or(linkedRevision, s.setting("vcs.revision")) },
 	},
 	{
-		Key: Key{Name: "revision-dirty", Source: "build setting vcs.modified",
-			Doc: "Whether the source differed from that commit: true or false."},
-		any: func(s system) string { return s.setting("vcs.modified") },
+		Key: Key{Name: "revision-dirty", Source: "what make links in, else build setting vcs.modified",
+			Doc: "Whether the source differed from that commit, samples and figures aside: true or false."},
+		any: func(s system) string { return cmp.Or(linkedDirty, s.setting("vcs.modified")) },
 	},
 }
+
+// linkedRevision and linkedDirty are set by make with -ldflags=-X. The go
+// command's own vcs.modified counts samples that were recorded a minute ago as
+// changes of the source.
+var linkedRevision, linkedDirty string
 
 // setting is a setting of the build; empty where there is none.
 func (s system) setting(key string) string {
