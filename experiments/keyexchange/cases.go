@@ -146,7 +146,7 @@ type peers struct {
 // name and shakes hands once.
 func (c config) start(name string) func(context.Context, *host.Group) (trial.Measure, error) {
 	return func(ctx context.Context, g *host.Group) (trial.Measure, error) {
-		p, err := c.connect(ctx, g, name, "")
+		p, err := c.connect(ctx, g, name, debug{})
 		if err != nil {
 			return nil, err
 		}
@@ -157,25 +157,32 @@ func (c config) start(name string) func(context.Context, *host.Group) (trial.Mea
 	}
 }
 
+// debug is GODEBUG of both processes; empty: as in the parent.
+type debug struct{ server, client string }
+
+// environ is the environment that sets GODEBUG.
+func environ(godebug string) []string {
+	if godebug == "" {
+		return nil
+	}
+	return []string{"GODEBUG=" + godebug}
+}
+
 // connect starts both processes, named in the group and with the given
-// GODEBUG; empty: as in the parent.
-func (c config) connect(ctx context.Context, g *host.Group, name, godebug string) (*peers, error) {
+// GODEBUG.
+func (c config) connect(ctx context.Context, g *host.Group, name string, d debug) (*peers, error) {
 	bundle, err := keys.Leaf(c.Cert)
 	if err != nil {
 		return nil, err
 	}
-	var env []string
-	if godebug != "" {
-		env = []string{"GODEBUG=" + godebug}
-	}
 	p := &peers{config: c}
-	p.server, err = g.Process(ctx, "server "+name, host.Spec{Role: "server", Env: env}, func(s *host.Process) error {
+	p.server, err = g.Process(ctx, "server "+name, host.Spec{Role: "server", Env: environ(d.server)}, func(s *host.Process) error {
 		return s.Call(ctx, "start", serverStart{Config: c, Bundle: bundle, Host: g.ListenHost("server")}, &p.port)
 	})
 	if err != nil {
 		return nil, err
 	}
-	p.client, err = g.Process(ctx, "client "+name, host.Spec{Role: "client", Env: env}, func(s *host.Process) error {
+	p.client, err = g.Process(ctx, "client "+name, host.Spec{Role: "client", Env: environ(d.client)}, func(s *host.Process) error {
 		p.address = net.JoinHostPort(g.DialHost("server"), strconv.Itoa(p.port))
 		return s.Call(ctx, "start", clientStart{Config: c, Bundle: bundle.Public(), Address: p.address}, nil)
 	})

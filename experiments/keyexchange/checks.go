@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"cryptocost/experiments/internal/aes"
 	"cryptocost/experiments/internal/host"
 	"cryptocost/experiments/internal/tool"
 	"cryptocost/experiments/internal/trial"
@@ -16,6 +17,9 @@ import (
 
 // openssl is looked for once, and not in roles.
 var openssl = sync.OnceValues(func() (tool.Tool, error) { return tool.Find("openssl") })
+
+// aesOff is the GODEBUG of a process without AES instructions.
+const aesOff = "cpu.aes=off"
 
 // tools are the versions of what the checks use.
 func tools() map[string]string {
@@ -37,11 +41,11 @@ func checks() []trial.Case {
 		Offered: []tls.CurveID{tls.CurveP256, tls.X25519}, Accepted: only("x25519")}
 	list := []trial.Case{
 		check("rsa-kex-refused-by-default", func(ctx context.Context, g *host.Group, name string) (bool, error) {
-			r, err := rsaOnly.tryServer(ctx, g, name, "", rsaKexSuites)
+			r, err := rsaOnly.tryServer(ctx, g, name, debug{}, rsaKexSuites)
 			return r.Error == "remote error: tls: handshake failure", err
 		}),
 		check("rsa-kex-accepted-with-godebug", func(ctx context.Context, g *host.Group, name string) (bool, error) {
-			r, err := rsaOnly.tryServer(ctx, g, name, "tlsrsakex=1", rsaKexSuites)
+			r, err := rsaOnly.tryServer(ctx, g, name, debug{"tlsrsakex=1", "tlsrsakex=1"}, rsaKexSuites)
 			return r.Error == "", err
 		}),
 		check("hrr-in-connection-state", func(ctx context.Context, g *host.Group, name string) (bool, error) {
@@ -54,7 +58,7 @@ func checks() []trial.Case {
 		}),
 		// The recipe of the article: the order of CurvePreferences alone.
 		check("hrr-by-order-of-preferences", func(ctx context.Context, g *host.Group, name string) (bool, error) {
-			r, err := byOrder.tryServer(ctx, g, name, "", nil)
+			r, err := byOrder.tryServer(ctx, g, name, debug{}, nil)
 			return r.HRR, err
 		}),
 		check("default-offers-classical-groups-in-order", func(ctx context.Context, g *host.Group, name string) (bool, error) {
@@ -68,6 +72,30 @@ func checks() []trial.Case {
 			hello, err := defaultHello(ctx, g, name)
 			return len(hello.Groups) > 0 && hello.Groups[0] == tls.X25519MLKEM768, err
 		}),
+	}
+	for _, version := range []struct {
+		name   string
+		code   uint16
+		chacha uint16
+	}{
+		{"tls1.3", tls.VersionTLS13, tls.TLS_CHACHA20_POLY1305_SHA256},
+		{"tls1.2", tls.VersionTLS12, tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256},
+	} {
+		mixed := config{Version: version.code, Kex: baselineKex, Cert: baselineCert, Offered: only(baselineKex), Accepted: only(baselineKex)}
+		for _, d := range []struct {
+			name  string
+			debug debug
+		}{
+			{"client-without-aes-gets-chacha20-from-server-with", debug{client: aesOff}},
+			{"server-without-aes-gives-chacha20-to-client-with", debug{server: aesOff}},
+		} {
+			observed := check(version.name+"-"+d.name, func(ctx context.Context, g *host.Group, name string) (bool, error) {
+				r, err := mixed.tryServer(ctx, g, name, d.debug, nil)
+				return r.Suite == version.chacha, err
+			})
+			observed.Missing = aes.Missing(true)
+			list = append(list, observed)
+		}
 	}
 	visible := check("hrr-in-openssl-msg", func(ctx context.Context, g *host.Group, name string) (bool, error) {
 		return opensslSeesHRR(ctx, g, name, byOrder)
@@ -86,10 +114,10 @@ func check(behaviour string, f func(ctx context.Context, g *host.Group, name str
 
 // tryServer shakes hands once between a server that has the given suites and
 // a client with default ones.
-func (c config) tryServer(ctx context.Context, g *host.Group, name, godebug string, suites []uint16) (tryReport, error) {
+func (c config) tryServer(ctx context.Context, g *host.Group, name string, d debug, suites []uint16) (tryReport, error) {
 	server := c
 	server.Suites = suites
-	p, err := server.connect(ctx, g, name, godebug)
+	p, err := server.connect(ctx, g, name, d)
 	if err != nil {
 		return tryReport{}, err
 	}
@@ -107,8 +135,8 @@ func (c config) tryServer(ctx context.Context, g *host.Group, name, godebug stri
 
 // tryBoth shakes hands once in each of two configurations.
 func tryBoth(ctx context.Context, g *host.Group, name string, a, b config) (ra, rb tryReport, err error) {
-	ra, errA := a.tryServer(ctx, g, name+" a", "", nil)
-	rb, errB := b.tryServer(ctx, g, name+" b", "", nil)
+	ra, errA := a.tryServer(ctx, g, name+" a", debug{}, nil)
+	rb, errB := b.tryServer(ctx, g, name+" b", debug{}, nil)
 	return ra, rb, errors.Join(errA, errB)
 }
 
@@ -116,7 +144,7 @@ func tryBoth(ctx context.Context, g *host.Group, name string, a, b config) (ra, 
 func defaultHello(ctx context.Context, g *host.Group, name string) (helloReport, error) {
 	var hello helloReport
 	c := config{Version: tls.VersionTLS13, Kex: groups[0].name, Cert: baselineCert}
-	p, err := c.connect(ctx, g, name, "")
+	p, err := c.connect(ctx, g, name, debug{})
 	if err != nil {
 		return hello, err
 	}
@@ -133,7 +161,7 @@ func opensslSeesHRR(ctx context.Context, g *host.Group, name string, c config) (
 	if err != nil {
 		return false, err
 	}
-	p, err := c.connect(ctx, g, name, "")
+	p, err := c.connect(ctx, g, name, debug{})
 	if err != nil {
 		return false, err
 	}

@@ -299,6 +299,7 @@ func (f *firstWrite) Write(p []byte) (int, error) {
 type tryReport struct {
 	Error string `json:"error"` // empty: it succeeded
 	HRR   bool   `json:"hrr"`
+	Suite uint16 `json:"suite"`
 	Sent  int64  `json:"sent"` // bytes of the client until the handshake's end
 }
 
@@ -310,7 +311,7 @@ func (c *client) try(struct{}) (tryReport, error) {
 	if errors.As(err, &op) && op.Op == "dial" {
 		return tryReport{}, err
 	}
-	r := tryReport{HRR: h.state.HelloRetryRequest, Sent: b.sent}
+	r := tryReport{HRR: h.state.HelloRetryRequest, Suite: h.state.CipherSuite, Sent: b.sent}
 	if err != nil && h.latency == 0 {
 		r.Error = err.Error()
 	}

@@ -110,21 +110,7 @@ func (e engine) missing() string {
 			return "OpenSSL 3's libcrypto is not installed (" + tool.Install("openssl") + ")"
 		}
 	}
-	return missingAES(e.aes)
-}
-
-// missingAES says why the AES instructions can't be on or off here.
-func missingAES(setting string) string {
-	if setting == aesOff {
-		if _, err := aes.Off(runtime.GOARCH); err != nil {
-			return err.Error()
-		}
-		return ""
-	}
-	if used, err := aes.UsedByGo(); err != nil || !used {
-		return "this processor has no AES instructions, or they are masked"
-	}
-	return ""
+	return aes.Missing(e.aes == aesOn)
 }
 
 // environ is the environment of a process by the axis aes.
@@ -199,7 +185,7 @@ func (r workReport) slice() trial.Slice {
 
 // speedCase is a run of openssl speed, a second long.
 func speedCase(name, on string) trial.Case {
-	c := trial.Case{Name: fmt.Sprintf("/lib=%s/aead=%s/op=%s/size=%d/aes=%s", libSpeed, name, opSeal, largest, on), Whole: true, Missing: missingAES(on)}
+	c := trial.Case{Name: fmt.Sprintf("/lib=%s/aead=%s/op=%s/size=%d/aes=%s", libSpeed, name, opSeal, largest, on), Whole: true, Missing: aes.Missing(on == aesOn)}
 	found, err := openssl()
 	if err != nil {
 		c.Missing = err.Error()

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"cryptocost/experiments/internal/aes"
 	"cryptocost/experiments/internal/host"
 	"cryptocost/experiments/internal/trial"
 )
@@ -70,7 +71,7 @@ func TestCases(t *testing.T) {
 // TestWrongAES checks that a process whose AES instructions are not as its
 // case says refuses to work.
 func TestWrongAES(t *testing.T) {
-	if reason := missingAES(aesOn) + missingAES(aesOff); reason != "" {
+	if reason := aes.Missing(true) + aes.Missing(false); reason != "" {
 		t.Skip(reason)
 	}
 	w := &worker{}
@@ -83,7 +84,7 @@ func TestWrongAES(t *testing.T) {
 // opened.
 func TestTampered(t *testing.T) {
 	w := &worker{}
-	if _, err := w.start(workerStart{Lib: libGo, AEAD: "chacha20-poly1305", AES: missingAES(aesOn) == ""}); err != nil {
+	if _, err := w.start(workerStart{Lib: libGo, AEAD: "chacha20-poly1305", AES: aes.Missing(true) == ""}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.work(work{Op: opOpen, SizeBytes: 64, For: time.Microsecond}); err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"cryptocost/experiments/internal/aes"
 	"cryptocost/experiments/internal/host"
 	"cryptocost/experiments/internal/pki"
 	"cryptocost/experiments/internal/trial"
@@ -77,16 +78,17 @@ func fixed(name string, writeBytes int) config {
 // cases multiplies out the axes.
 func cases() []trial.Case {
 	var list []trial.Case
-	add := func(name string, c config, aes string) {
-		name = fmt.Sprintf("/%s/write=%d/aes=%s", name, c.WriteBytes, aes)
-		list = append(list, trial.Case{Name: name, Start: c.start(name, aes)})
+	missing := map[string]string{aesOn: aes.Missing(true), aesOff: aes.Missing(false)}
+	add := func(name string, c config, setting string) {
+		name = fmt.Sprintf("/%s/write=%d/aes=%s", name, c.WriteBytes, setting)
+		list = append(list, trial.Case{Name: name, Missing: missing[setting], Start: c.start(name, setting)})
 	}
 	automatic := config{TLS: true, Version: tls.VersionTLS13, WriteBytes: fullWrite}
-	for _, aes := range aesSettings {
-		add("proto=tcp", config{WriteBytes: fullWrite}, aes)
-		add("proto=tls1.3/suite=auto", automatic, aes)
+	for _, setting := range aesSettings {
+		add("proto=tcp", config{WriteBytes: fullWrite}, setting)
+		add("proto=tls1.3/suite=auto", automatic, setting)
 		for _, s := range suites {
-			add("proto=tls1.2/suite="+s.name, fixed(s.name, fullWrite), aes)
+			add("proto=tls1.2/suite="+s.name, fixed(s.name, fullWrite), setting)
 		}
 	}
 	for _, name := range []string{"aes-128-gcm", "chacha20-poly1305"} {
@@ -96,7 +98,7 @@ func cases() []trial.Case {
 	}
 	baseline := fixed("aes-128-gcm", fullWrite)
 	twin := fmt.Sprintf("/proto=tls1.2/suite=aes-128-gcm/write=%d/aes=on/twin=b", fullWrite)
-	list = append(list, trial.Case{Name: twin, Start: baseline.start(twin, aesOn)})
+	list = append(list, trial.Case{Name: twin, Missing: missing[aesOn], Start: baseline.start(twin, aesOn)})
 	return append(list, checks()...)
 }
 
@@ -158,11 +160,13 @@ func checks() []trial.Case {
 		{"tls1.2-aes-and-chacha20-with-aes-picks-aes", config{TLS: true, Version: tls.VersionTLS12, Suites: aesAndChaCha}, aesOn, aesAndChaCha[:1]},
 	} {
 		name := "/check=" + c.name
-		list = append(list, trial.Check(name, func(ctx context.Context, g *host.Group) (bool, error) {
+		observed := trial.Check(name, func(ctx context.Context, g *host.Group) (bool, error) {
 			c.WriteBytes = fullWrite
 			_, state, err := c.connect(ctx, g, name, c.aes)
 			return slices.Contains(c.want, state.Suite), err
-		}))
+		})
+		observed.Missing = aes.Missing(c.aes == aesOn)
+		list = append(list, observed)
 	}
 	name := "/check=client-without-aes-offers-chacha20-first"
 	return append(list, trial.Check(name, func(ctx context.Context, g *host.Group) (bool, error) {

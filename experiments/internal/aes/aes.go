@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,6 +81,21 @@ func UsedByGo() (bool, error) {
 		return false, fmt.Errorf("client hello offers %x, want both AES-GCM and ChaCha20-Poly1305", suites)
 	}
 	return aes < chacha, nil
+}
+
+// Missing says why a process can't run with the AES instructions on, or with
+// them off, on this machine; empty: it can.
+func Missing(on bool) string {
+	if !on {
+		if _, err := Off(runtime.GOARCH); err != nil {
+			return err.Error()
+		}
+		return ""
+	}
+	if used, err := UsedByGo(); err != nil || !used {
+		return "this processor has no AES instructions, or they are masked"
+	}
+	return ""
 }
 
 // UsedByOpenSSL reports whether libcrypto uses AES instructions, from what it says of the processor's
