@@ -7,6 +7,7 @@ import (
 	"cryptocost/analysis/internal/chart"
 	"cryptocost/analysis/internal/number"
 	"cryptocost/analysis/internal/samples"
+	"cryptocost/analysis/internal/stat"
 	"cryptocost/analysis/internal/study"
 	"cryptocost/analysis/internal/values"
 )
@@ -121,7 +122,7 @@ func byteCounts(d *study.Data) (study.Drawing, error) {
 	return chart.Stack{
 		Head: chart.Head{
 			Experiment: "keyexchange",
-			Title:      fmt.Sprintf("The hybrid key share adds %s to what a client sends", d.Adds(sent, hybrid, baseline)),
+			Title:      fmt.Sprintf("Go's default ClientHello, with a hybrid key share, makes a client send %s more", d.Adds(sent, hybrid, baseline)),
 			Subtitle:   d.Subtitle("medians of all handshakes, record headers included; hollow diamonds: published, without what follows the handshake"),
 		},
 		Quantity: "bytes per connection", Unit: sent,
@@ -141,7 +142,7 @@ func latencies(d *study.Data) (study.Drawing, error) {
 		row   study.Row
 		color chart.Color
 	}{
-		{kexRows[1], chart.Green}, {study.Row{Name: "X25519MLKEM768", Case: hybrid}, chart.Blue},
+		{kexRows[0], chart.Green}, {study.Row{Name: "X25519MLKEM768", Case: hybrid}, chart.Blue},
 		{kexRows[3], chart.Purple}, {study.Row{Name: "RSA-2048 certificate", Case: certRows[3].Case}, chart.Vermillion},
 	} {
 		curve := chart.Curve{Series: chart.Series{Name: c.row.Name, Color: c.color}, Missing: d.Main.Missing(c.row.Case)}
@@ -150,11 +151,14 @@ func latencies(d *study.Data) (study.Drawing, error) {
 		}
 		curves = append(curves, curve)
 	}
+	half := func(name string) string {
+		return number.Value(stat.Quantile(d.Main.All(name, "latency-sec/op"), 0.5), latency)
+	}
 	return chart.Distribution{
 		Head: chart.Head{
 			Experiment: "keyexchange",
-			Title: fmt.Sprintf("Half of the handshakes take less than %s with P-256, %s with X25519MLKEM768, %s with P-521",
-				d.Value(latency, kexRows[1].Case), d.Value(latency, hybrid), d.Value(latency, kexRows[3].Case)),
+			Title: fmt.Sprintf("Half of the handshakes take less than %s with X25519, %s with X25519MLKEM768, %s with P-521",
+				half(baseline), half(hybrid), half(kexRows[3].Case)),
 			Subtitle: d.Subtitle("a uniform sample of the client's handshakes over loopback, connecting not included"),
 		},
 		Quantity: "latency of the handshake", Unit: latency, Log: true, Of: "handshakes", Curves: curves,
@@ -168,7 +172,7 @@ func slicing(d *study.Data) (study.Drawing, error) {
 		c := chart.Curve{Series: chart.Series{Name: name, Color: color}, Missing: d.Main.Missing(of)}
 		first, second := d.Main.Rounded(of, serverCPU), d.Main.Rounded(of+samples.TwinSuffix, serverCPU)
 		for i := range min(len(first), len(second)) {
-			c.Samples = append(c.Samples, math.Abs(second[i]/first[i]-1))
+			c.Samples = append(c.Samples, 100*math.Abs(second[i]/first[i]-1))
 		}
 		if len(c.Samples) == 0 && c.Missing == "" {
 			c.Missing = "not among the cases of this run"
@@ -184,7 +188,7 @@ func slicing(d *study.Data) (study.Drawing, error) {
 			Experiment: "keyexchange", Title: title,
 			Subtitle: d.Subtitle("server CPU per handshake of the baseline's twin, by that of the baseline, in each round"),
 		},
-		Quantity: "distance of the ratio from 1", Unit: "", Of: "rounds",
+		Quantity: "distance of the ratio from 1", Unit: "%", Of: "rounds",
 		Curves: []chart.Curve{curve("in slices", chart.Blue, baseline), curve("in whole windows", chart.Vermillion, whole)},
 	}, nil
 }

@@ -9,6 +9,8 @@
 package main
 
 import (
+	"math"
+
 	"cryptocost/analysis/internal/samples"
 	"cryptocost/analysis/internal/stat"
 	"cryptocost/analysis/internal/study"
@@ -58,14 +60,16 @@ var (
 	ticketRow = study.Row{Name: "X25519, client asks for tickets", Case: baseline + "/tickets=asked"}
 )
 
-// retries are the handshakes with HelloRetryRequest, each beside its control:
-// the same client with a server that takes its first key share.
+// retries are the handshakes with HelloRetryRequest, each beside its control.
+// The first control negotiates the same group from the right share, so that
+// only the retry differs. The others have the same client, with a server that
+// takes a share of its first ClientHello, and so another group.
 var retries = []struct {
 	name, retry          string
 	controlName, control string
 }{
 	{"X25519 offered first, server wants P-256", "/kex=p256/cert=ecdsa-p256/tls=1.3/offer=x25519+p256/hrr=yes",
-		"X25519 offered first, server takes it", baseline + "/offer=x25519+p256"},
+		"P-256 offered first, server takes it", "/kex=p256/cert=ecdsa-p256/tls=1.3"},
 	{"Go's default client, server wants P-256", "/kex=p256/cert=ecdsa-p256/tls=1.3/offer=default/hrr=yes",
 		"Go's default client, server takes X25519", baseline + "/offer=default"},
 	{"X25519 not among the shares, server wants it", baseline + "/offer=x25519-last/hrr=yes",
@@ -126,10 +130,13 @@ func spreads(m *samples.Machine, t *values.Table) error {
 		return nil
 	}
 	inSlices, inWindows := stat.Spread(slicedB, slicedA), stat.Spread(wholeB, wholeA)
+	usualSlices, usualWindows := usualDistance(slicedB, slicedA), usualDistance(wholeB, wholeA)
 	for _, v := range []values.Value{
 		{Key: "spread in slices", Value: inSlices},
 		{Key: "spread in whole windows", Value: inWindows},
 		{Key: "spread in slices over spread in whole windows", Value: inSlices / inWindows},
+		{Key: "usual distance in slices", Value: usualSlices},
+		{Key: "usual distance in whole windows", Value: usualWindows},
 	} {
 		v.Low, v.High, v.N, v.Machine = nan, nan, m.Rounds(), m.Name
 		if err := t.Add(v); err != nil {
@@ -137,6 +144,15 @@ func spreads(m *samples.Machine, t *values.Table) error {
 		}
 	}
 	return nil
+}
+
+// usualDistance is the median over rounds of how far a ratio is from 1.
+func usualDistance(a, b []float64) float64 {
+	distances := make([]float64, len(a))
+	for i := range a {
+		distances[i] = math.Abs(a[i]/b[i] - 1)
+	}
+	return stat.Quantile(distances, 0.5)
 }
 
 func main() {

@@ -37,6 +37,7 @@ func (p *paper) functions() template.FuncMap {
 		"speed":      p.speed,
 		"more":       func(unit, name, base string) (bool, error) { return p.beyond(unit, name, base, +1) },
 		"less":       func(unit, name, base string) (bool, error) { return p.beyond(unit, name, base, -1) },
+		"same":       p.same,
 		"have":       p.have,
 		"seen":       p.seen,
 		"published":  p.published,
@@ -50,6 +51,7 @@ func (p *paper) functions() template.FuncMap {
 		"fragment":   p.fragment,
 		"headlines":  func() (string, error) { return p.include("headlines.md.tmpl") },
 		"machines":   p.machineTable,
+		"described":  p.machineLine,
 		"simulation": simulationTable,
 	}
 }
@@ -251,12 +253,12 @@ func (p *paper) compare(unit, name, base string, words wording) (string, error) 
 	if !hasFloor || study.Beyond(v, floor) {
 		return words.differs(ratio) + " (" + interval + ")", nil
 	}
-	ruledOut := max(floor-1, stat.RuledOut(stat.Interval{Center: v.Value, Low: v.Low, High: v.High, N: v.N}))
-	if ruledOut > tellingRatio {
+	allowed := ruledOut(v, floor)
+	if allowed > tellingRatio {
 		return fmt.Sprintf("%s (%s, with a noise floor of %s)", words.unknown, interval, number.Percent(floor-1)), nil
 	}
 	return fmt.Sprintf("%s (%s, with a noise floor of %s; a difference of more than %s is ruled out)",
-		words.same, interval, number.Percent(floor-1), number.Percent(ruledOut)), nil
+		words.same, interval, number.Percent(floor-1), number.Percent(allowed)), nil
 }
 
 // beyond says whether a ratio is beyond the noise floor in the direction of
@@ -271,6 +273,24 @@ func (p *paper) beyond(unit, name, base string, sign int) (bool, error) {
 		return false, err
 	}
 	return study.Beyond(v, floor) && (v.Value > 1) == (sign > 0), nil
+}
+
+// same says whether a ratio is a null result that rules something out.
+func (p *paper) same(unit, name, base string) (bool, error) {
+	v, ok, err := p.get(values.Over(unit, name, base), name, base)
+	if !ok {
+		return false, err
+	}
+	floor, hasFloor, err := p.floorOf(unit)
+	if err != nil || !hasFloor {
+		return false, err
+	}
+	return !study.Beyond(v, floor) && ruledOut(v, floor) <= tellingRatio, nil
+}
+
+// ruledOut is the difference that a null result still allows.
+func ruledOut(v values.Value, floor float64) float64 {
+	return max(floor-1, stat.RuledOut(stat.Interval{Center: v.Value, Low: v.Low, High: v.High, N: v.N}))
 }
 
 // have says whether a case was measured.

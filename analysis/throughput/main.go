@@ -9,12 +9,15 @@
 package main
 
 import (
+	"cryptocost/analysis/internal/samples"
 	"cryptocost/analysis/internal/study"
 )
 
 const (
 	rate = "B/s"
 	cpu  = "cpu-sec/B"
+	// cores is how many the process kept busy: rate times cpu.
+	cores = "cores"
 
 	baseline = "/proto=tls1.2/suite=aes-128-gcm/write=16384/aes=on"
 )
@@ -54,6 +57,21 @@ func rows() []study.Row {
 		list = append(list, study.Row{Name: p.name + ", AES instructions off", Case: p.off()})
 	}
 	return list
+}
+
+// derive computes the cores that were busy.
+func derive(m *samples.Machine) {
+	for _, name := range m.Cases() {
+		rates, costs := m.Rounded(name, rate), m.Rounded(name, cpu)
+		if rates == nil || costs == nil {
+			continue
+		}
+		busy := make([]float64, len(rates))
+		for i := range busy {
+			busy[i] = rates[i] * costs[i]
+		}
+		m.Derive(name, cores, busy)
+	}
 }
 
 // pairs are the comparisons beside those with the baseline: each protocol
@@ -98,7 +116,8 @@ func main() {
 	study.Main(study.Analysis{
 		Name:      "throughput",
 		Baseline:  baseline,
-		Units:     []string{rate, cpu},
+		Units:     []string{rate, cpu, cores},
+		Derive:    derive,
 		Pairs:     pairs(),
 		Headlines: headlines,
 		Figures: map[string]func(*study.Data) (study.Drawing, error){

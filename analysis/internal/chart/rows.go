@@ -371,7 +371,7 @@ func (l *rowsLayout) drawValue(c *canvas, row, i int) {
 		room += labelGap + valueText.width(s.Name)
 	}
 	x := besides(spans, l.axis.at(p.Center), room, l.list.from)
-	c.onGround(valueText, point{x, y}, l.value(p))
+	c.onGround(valueText.in(s.Color.text()), point{x, y}, l.value(p)) // in its colour, as a published value may stand nearer
 	if row == l.named {
 		c.onGround(valueText.in(s.Color.text()), point{x + l.room(p) + labelGap, y}, s.Name)
 	}

@@ -160,6 +160,9 @@ func (r reading) order(published string) (Word, string) {
 		return r.equal(smallLimit)
 	case "slightly-greater":
 		word, why := r.greater("greater", "lower")
+		if r.distinct && r.value < 1 {
+			return Shifted, "less, not slightly more: " + why
+		}
 		if word == Reproduced && r.high > smallLimit {
 			return Shifted, fmt.Sprintf("greater, but perhaps by more than %.0f %%", 100*(smallLimit-1))
 		}

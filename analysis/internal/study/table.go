@@ -52,15 +52,6 @@ func (d *Data) Estimate(m *samples.Machine, unit, name string) string {
 	return text
 }
 
-// Value writes a value of the machine at hand for a title, without interval.
-func (d *Data) Value(unit, name string) string {
-	v, ok := d.Values.Get(d.Main.Name, values.Case(unit, name))
-	if !ok {
-		return "(not measured)"
-	}
-	return number.Value(v.Value, unit)
-}
-
 // Range writes the median of an exact quantity, with its range where it is
 // not the same in all operations.
 func (d *Data) Range(unit, name string) string {
@@ -109,22 +100,22 @@ func Beyond(ratio values.Value, floor float64) bool {
 	return ratio.Low > floor || ratio.High < 1/floor
 }
 
-// CostTable has a row for each case: the published value, the median with
-// its interval on each machine, the paired ratio to the baseline on the
-// machine at hand, and the verdict on the published value.
+// CostTable has a row for each case: the published value and the verdict on
+// it, the median with its interval on each machine, and the paired ratio to
+// the baseline on the machine at hand.
 func (d *Data) CostTable(unit string, rows []Row) string {
-	head := []string{"", "published", d.Main.Name}
+	head := []string{"", "published", "verdict on it", d.Main.Name}
 	for _, m := range d.Others() {
 		head = append(head, m.Name)
 	}
-	head = append(head, "ratio to the baseline", "verdict")
+	head = append(head, "ratio to the baseline")
 	var lines [][]string
 	for _, r := range rows {
-		line := []string{r.Name, d.PublishedText(unit, r.Case), d.Estimate(d.Main, unit, r.Case)}
+		line := []string{r.Name, d.PublishedText(unit, r.Case), d.verdict(unit, r.Case), d.Estimate(d.Main, unit, r.Case)}
 		for _, m := range d.Others() {
 			line = append(line, d.Estimate(m, unit, r.Case))
 		}
-		line = append(line, d.Ratio(d.Main, Pair{unit, r.Case, d.Baseline}), d.verdict(unit, r.Case))
+		line = append(line, d.Ratio(d.Main, Pair{unit, r.Case, d.Baseline}))
 		lines = append(lines, line)
 	}
 	return Markdown(head, lines)
