@@ -159,7 +159,7 @@ func main() {
 	study.Main(study.Analysis{
 		Name:      "keyexchange",
 		Baseline:  baseline,
-		Units:     []string{serverCPU, clientCPU, "p10-latency-sec/op", latency, "p90-latency-sec/op", "p99-latency-sec/op"},
+		Units:     []string{serverCPU, clientCPU, latency, "p90-latency-sec/op", "p99-latency-sec/op"},
 		Observed:  []string{sent, received, after, "clienthello-B/op", "key-share-B/op"},
 		Pairs:     pairs(),
 		Headlines: headlines,

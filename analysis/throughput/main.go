@@ -85,6 +85,7 @@ func pairs() []study.Pair {
 			list = append(list,
 				study.Pair{Unit: unit, Case: p.off(), Base: p.on()},
 				study.Pair{Unit: unit, Case: p.on(), Base: protocols[0].on()},
+				study.Pair{Unit: unit, Case: p.off(), Base: protocols[0].off()},
 				study.Pair{Unit: unit, Case: p.on(), Base: chacha.on()},
 				study.Pair{Unit: unit, Case: p.off(), Base: chacha.off()})
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -17,9 +18,6 @@ import (
 
 // openssl is looked for once, and not in roles.
 var openssl = sync.OnceValues(func() (tool.Tool, error) { return tool.Find("openssl") })
-
-// aesOff is the GODEBUG of a process without AES instructions.
-const aesOff = "cpu.aes=off"
 
 // tools are the versions of what the checks use.
 func tools() map[string]string {
@@ -86,14 +84,14 @@ func checks() []trial.Case {
 			name  string
 			debug debug
 		}{
-			{"client-without-aes-gets-chacha20-from-server-with", debug{client: aesOff}},
-			{"server-without-aes-gives-chacha20-to-client-with", debug{server: aesOff}},
+			{"client-without-aes-gets-chacha20-from-server-with", debug{client: aes.GODEBUG}},
+			{"server-without-aes-gives-chacha20-to-client-with", debug{server: aes.GODEBUG}},
 		} {
 			observed := check(version.name+"-"+d.name, func(ctx context.Context, g *host.Group, name string) (bool, error) {
 				r, err := mixed.tryServer(ctx, g, name, d.debug, nil)
 				return r.Suite == version.chacha, err
 			})
-			observed.Missing = aes.Missing(true)
+			observed.Missing = cmp.Or(aes.Missing(true), aes.Missing(false))
 			list = append(list, observed)
 		}
 	}

@@ -35,7 +35,7 @@
 // # Samples
 //
 // The window's line counts messages; MB/s is bytes of content (10^6) by CPU
-// time of the process, cpu-ns/op CPU time per message, calls/op the calls
+// time of the thread that works, cpu-ns/op CPU time per message, calls/op the calls
 // into libcrypto that a message takes.
 //
 // # Left out

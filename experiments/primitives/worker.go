@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/cipher"
 	"fmt"
+	"runtime"
 	"time"
 
 	"cryptocost/experiments/internal/aes"
@@ -123,7 +124,9 @@ func (w *worker) work(job work) (workReport, error) {
 	if w.evp != nil {
 		r.Calls = w.evp.SealCalls()
 	}
-	before, start := host.OwnUsage(), time.Now()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	before, start := host.ThreadUsage(), time.Now()
 	for r.Elapsed < job.For {
 		if _, err := repeat(do, batch); err != nil {
 			return r, err
@@ -131,7 +134,7 @@ func (w *worker) work(job work) (workReport, error) {
 		r.Ops += batch
 		r.Elapsed = time.Since(start)
 	}
-	r.Usage = host.OwnUsage().Sub(before)
+	r.Usage = host.ThreadUsage().Sub(before)
 	return r, nil
 }
 

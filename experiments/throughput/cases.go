@@ -4,9 +4,11 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 
+	"cryptocost/data"
 	"cryptocost/experiments/internal/aes"
 	"cryptocost/experiments/internal/host"
 	"cryptocost/experiments/internal/pki"
@@ -58,12 +60,12 @@ const (
 // aesSettings are the values of the axis aes.
 var aesSettings = []string{aesOn, aesOff}
 
-// godebug is the environment of a process by the axis aes.
-func godebug(aes string) []string {
-	if aes == aesOff {
-		return []string{"GODEBUG=cpu.aes=off"}
+// environ is the environment of a process by the axis aes.
+func environ(setting string) ([]string, error) {
+	if setting == aesOff {
+		return aes.Off(runtime.GOARCH)
 	}
-	return nil
+	return nil, nil
 }
 
 // fullWrite is the largest content of one record (RFC 8446, 5.1).
@@ -83,10 +85,13 @@ func cases() []trial.Case {
 		name = fmt.Sprintf("/%s/write=%d/aes=%s", name, c.WriteBytes, setting)
 		list = append(list, trial.Case{Name: name, Missing: missing[setting], Start: c.start(name, setting)})
 	}
-	automatic := config{TLS: true, Version: tls.VersionTLS13, WriteBytes: fullWrite}
+	automatic := map[string]config{
+		aesOn:  {TLS: true, Version: tls.VersionTLS13, Negotiated: []uint16{tls.TLS_AES_128_GCM_SHA256}, WriteBytes: fullWrite},
+		aesOff: {TLS: true, Version: tls.VersionTLS13, Negotiated: []uint16{tls.TLS_CHACHA20_POLY1305_SHA256}, WriteBytes: fullWrite},
+	}
 	for _, setting := range aesSettings {
 		add("proto=tcp", config{WriteBytes: fullWrite}, setting)
-		add("proto=tls1.3/suite=auto", automatic, setting)
+		add("proto=tls1.3/suite=auto", automatic[setting], setting)
 		for _, s := range suites {
 			add("proto=tls1.2/suite="+s.name, fixed(s.name, fullWrite), setting)
 		}
@@ -106,32 +111,39 @@ func cases() []trial.Case {
 var keys pki.Store
 
 // connect starts the process of a case and its connection.
-func (c config) connect(ctx context.Context, g *host.Group, name, aes string) (*host.Process, connected, error) {
+func (c config) connect(ctx context.Context, g *host.Group, name, setting string) (*host.Process, connected, error) {
 	var state connected
+	env, err := environ(setting)
+	if err != nil {
+		return nil, state, err
+	}
 	bundle, err := keys.Leaf("ecdsa-p256")
 	if err != nil {
 		return nil, state, err
 	}
-	p, err := g.Process(ctx, name, host.Spec{Role: "pair", Env: godebug(aes)}, func(p *host.Process) error {
-		return p.Call(ctx, "start", pairStart{Config: c, Bundle: bundle}, &state)
+	p, err := g.Process(ctx, name, host.Spec{Role: "pair", Env: env}, func(p *host.Process) error {
+		return p.Call(ctx, "start", pairStart{Config: c, Bundle: bundle, AES: setting == aesOn}, &state)
 	})
 	return p, state, err
 }
 
 // start gives the function that brings the case with that name to life.
-func (c config) start(name, aes string) func(context.Context, *host.Group) (trial.Measure, error) {
+func (c config) start(name, setting string) func(context.Context, *host.Group) (trial.Measure, error) {
 	return func(ctx context.Context, g *host.Group) (trial.Measure, error) {
-		p, _, err := c.connect(ctx, g, name, aes)
+		p, state, err := c.connect(ctx, g, name, setting)
 		if err != nil {
 			return nil, err
 		}
+		negotiated := []trial.Tally{{Ops: 1, Values: []data.Value{{Value: float64(state.Suite), Unit: "cipher-suite"}}}}
 		return func(ctx context.Context, d time.Duration) (trial.Slice, error) {
 			var r transferReport
 			if err := p.Call(ctx, "transfer", d, &r); err != nil {
 				return trial.Slice{}, err
 			}
+			tallies := negotiated
+			negotiated = nil // once a round
 			return trial.Slice{
-				Ops: r.Writes, Elapsed: r.Elapsed, Involuntary: r.Usage.Involuntary,
+				Ops: r.Writes, Elapsed: r.Elapsed, Involuntary: r.Usage.Involuntary, Tallies: tallies,
 				Quantities: []trial.Quantity{
 					{Unit: "MB/s", Sum: float64(r.Bytes) / 1e6, Per: r.Elapsed.Seconds()},
 					{Unit: "cpu-ns/B", Sum: float64(r.Usage.CPU), Per: float64(r.Bytes)},
@@ -169,8 +181,10 @@ func checks() []trial.Case {
 		list = append(list, observed)
 	}
 	name := "/check=client-without-aes-offers-chacha20-first"
-	return append(list, trial.Check(name, func(ctx context.Context, g *host.Group) (bool, error) {
+	first := trial.Check(name, func(ctx context.Context, g *host.Group) (bool, error) {
 		_, state, err := config{TLS: true, Version: tls.VersionTLS13, WriteBytes: fullWrite}.connect(ctx, g, name, aesOff)
 		return len(state.Offered) > 0 && state.Offered[0] == tls.TLS_CHACHA20_POLY1305_SHA256, err
-	}))
+	})
+	first.Missing = aes.Missing(false)
+	return append(list, first)
 }

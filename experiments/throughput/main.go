@@ -23,8 +23,9 @@
 //
 // The window's line counts writes. MB/s is bytes of content (10^6) by the
 // time from the first write to the arrival of the last byte; cpu-ns/B is the
-// CPU time of the process, both ends together, per byte of content. The
-// checks record which suite Go negotiates by itself.
+// CPU time of the process, both ends together, per byte of content;
+// cipher-suite is the code of the negotiated suite (0: plain TCP). The checks
+// record which suite Go negotiates by itself.
 //
 // # Left out
 //
@@ -54,6 +55,7 @@ func experiment() trial.Experiment {
 		Name:  "throughput",
 		Slice: 25 * time.Millisecond,
 		Quota: trial.Quotas{Quick: 150 * time.Millisecond, Standard: 700 * time.Millisecond, Thorough: time.Second},
+		Exact: []string{"cipher-suite"},
 		Roles: host.Roles{"pair": newPair},
 		Cases: cases,
 	}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"cryptocost/experiments/internal/aes"
 	"cryptocost/experiments/internal/host"
 	"cryptocost/experiments/internal/pki"
 )
@@ -17,6 +18,7 @@ import (
 type pairStart struct {
 	Config config     `json:"config"`
 	Bundle pki.Bundle `json:"bundle"`
+	AES    bool       `json:"aes"` // AES instructions must be in use, or must not
 }
 
 // connected is what the two ends agreed on.
@@ -60,6 +62,9 @@ const settleWrites = 8
 
 func (p *pair) start(s pairStart) (connected, error) {
 	var state connected
+	if used, err := aes.UsedByGo(); err != nil || used != s.AES {
+		return state, errors.Join(err, fmt.Errorf("AES instructions in use: %v, want %v", used, s.AES))
+	}
 	client, server, err := loopback()
 	if err != nil {
 		return state, err

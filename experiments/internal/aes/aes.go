@@ -11,7 +11,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
+
+// GODEBUG turns the instructions off for Go alone, on every architecture of the table.
+const GODEBUG = "cpu.aes=off"
 
 // mask is how the AES instructions of one architecture are turned off and how it is seen that they are.
 type mask struct {
@@ -30,7 +34,7 @@ var masks = map[string]mask{
 	// ECX in the upper half of the second: VAES (bit 9) and VPCLMULQDQ (bit 10). Left out, the second
 	// word would be taken for 0 and AVX2 lost with it. OPENSSL_ia32cap(3).
 	"amd64": {
-		environ: []string{"GODEBUG=cpu.aes=off", "OPENSSL_ia32cap=~0x200000200000000:~0x60000000000"},
+		environ: []string{"GODEBUG=" + GODEBUG, "OPENSSL_ia32cap=~0x200000200000000:~0x60000000000"},
 		setting: "OPENSSL_ia32cap",
 		aesBit:  32 + 25,
 	},
@@ -38,7 +42,7 @@ var masks = map[string]mask{
 	// would also lose its vector code for ChaCha20 and for AES without AES instructions. It takes the
 	// SHA instructions away too, which no AEAD here uses. crypto/arm_arch.h.
 	"arm64": {
-		environ: []string{"GODEBUG=cpu.aes=off", "OPENSSL_armcap=1"},
+		environ: []string{"GODEBUG=" + GODEBUG, "OPENSSL_armcap=1"},
 		setting: "OPENSSL_armcap",
 		aesBit:  2,
 	},
@@ -83,6 +87,9 @@ func UsedByGo() (bool, error) {
 	return aes < chacha, nil
 }
 
+// usedHere is UsedByGo in this process, which can't change.
+var usedHere = sync.OnceValues(UsedByGo)
+
 // Missing says why a process can't run with the AES instructions on, or with
 // them off, on this machine; empty: it can.
 func Missing(on bool) string {
@@ -92,7 +99,7 @@ func Missing(on bool) string {
 		}
 		return ""
 	}
-	if used, err := UsedByGo(); err != nil || !used {
+	if used, err := usedHere(); err != nil || !used {
 		return "this processor has no AES instructions, or they are masked"
 	}
 	return ""

@@ -54,23 +54,32 @@ func (u Usage) Sub(earlier Usage) Usage {
 }
 
 // ownUsage reads the usage of the calling process.
-func ownUsage() (Usage, error) {
-	cpu, err := processCPU()
+func ownUsage() (Usage, error) { return usage(processCPU) }
+
+func usage(cpu func() (time.Duration, error)) (Usage, error) {
+	used, err := cpu()
 	if err != nil {
-		return Usage{}, fmt.Errorf("read the process's CPU clock: %w", err)
+		return Usage{}, fmt.Errorf("read the CPU clock: %w", err)
 	}
 	switches, err := involuntarySwitches()
 	if err != nil {
 		return Usage{}, fmt.Errorf("read the process's context switches: %w", err)
 	}
-	return Usage{cpu, switches}, nil
+	return Usage{used, switches}, nil
 }
 
 // OwnUsage reads the usage of the calling process, for roles whose windows
 // begin and end inside one request. It panics where the system has no such
 // clock, which is not the case on any system that Go's net package supports.
-func OwnUsage() Usage {
-	u, err := ownUsage()
+func OwnUsage() Usage { return must(ownUsage()) }
+
+// ThreadUsage is OwnUsage with the CPU clock of the calling thread, for work
+// on one core: the process's clock also has the Go runtime's own threads,
+// some per cent of a core. The caller has locked the thread
+// (runtime.LockOSThread). Elsewhere than on Linux it is OwnUsage.
+func ThreadUsage() Usage { return must(usage(threadCPU)) }
+
+func must(u Usage, err error) Usage {
 	if err != nil {
 		panic(err)
 	}
@@ -169,8 +178,20 @@ func (s Spec) command(ctx context.Context) (*exec.Cmd, error) {
 		return nil, fmt.Errorf("find the running binary: %w", err)
 	}
 	cmd := exec.CommandContext(ctx, self, roleArgument, s.Role)
-	cmd.Env = append(os.Environ(), s.Env...)
+	cmd.Env = append(os.Environ(), s.environ()...)
 	return cmd, nil
+}
+
+// environ is the role's own environment. Its GODEBUG is added to that of the
+// parent, which a setting of the same name would otherwise replace.
+func (s Spec) environ() []string {
+	env := slices.Clone(s.Env)
+	for i, setting := range env {
+		if value, ok := strings.CutPrefix(setting, "GODEBUG="); ok && os.Getenv("GODEBUG") != "" {
+			env[i] = "GODEBUG=" + os.Getenv("GODEBUG") + "," + value
+		}
+	}
+	return env
 }
 
 // Call sends a request and decodes the answer's value into reply, which may

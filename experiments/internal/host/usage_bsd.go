@@ -16,3 +16,6 @@ func processCPU() (time.Duration, error) {
 	}
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano()), nil
 }
+
+// threadCPU is that of the process: there is no portable clock of a thread.
+func threadCPU() (time.Duration, error) { return processCPU() }

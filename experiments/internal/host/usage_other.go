@@ -9,4 +9,6 @@ import (
 
 func processCPU() (time.Duration, error) { return 0, errors.ErrUnsupported }
 
+func threadCPU() (time.Duration, error) { return 0, errors.ErrUnsupported }
+
 func involuntarySwitches() (int64, error) { return 0, errors.ErrUnsupported }

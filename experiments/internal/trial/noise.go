@@ -27,14 +27,20 @@ func (n noise) plus(m noise) noise {
 	}
 }
 
+// busyCPUs is how many CPUs a case keeps busy at most: a client and a server,
+// or two ends of a connection. On a larger machine the stolen time of the
+// others would dilute what these lost.
+const busyCPUs = 2
+
 // values are the noise of a window, in the units of its line:
-// "stolen-ratio" is stolen CPU time by the CPU time there was,
+// "stolen-ratio" is stolen CPU time by the CPU time that the two processes of a
+// case can use,
 // "throttled-ratio" the time for which the cgroup was held back by the wall
 // time, "calibration-ns/op" the mean time of a fixed piece of work.
 func (n noise) values() []data.Value {
 	var values []data.Value
 	if n.hasSteal && n.span > 0 {
-		values = append(values, data.Value{Value: float64(n.stolen) / float64(n.span) / float64(runtime.NumCPU()), Unit: "stolen-ratio"})
+		values = append(values, data.Value{Value: float64(n.stolen) / float64(n.span) / float64(min(runtime.NumCPU(), busyCPUs)), Unit: "stolen-ratio"})
 	}
 	if n.hasThrottle && n.span > 0 {
 		values = append(values, data.Value{Value: float64(n.throttled) / float64(n.span), Unit: "throttled-ratio"})

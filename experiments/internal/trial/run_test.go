@@ -106,7 +106,7 @@ func checkRound(t *testing.T, r data.Round) {
 		}
 		units[s.Case] = append(units[s.Case], strings.Join(line, " "))
 	}
-	const window = "work-ns/op p10-latency-ns/op p50-latency-ns/op p90-latency-ns/op p99-latency-ns/op max-latency-ns/op window-ns involuntary-switches"
+	const window = "work-ns/op p50-latency-ns/op p90-latency-ns/op p99-latency-ns/op max-latency-ns/op window-ns involuntary-switches"
 	for name, want := range map[string][]string{
 		"/kind=a":        {"size-B/op", "latency-ns/op", "latency-ns/op"},
 		"/kind=a/twin=b": {"size-B/op"},

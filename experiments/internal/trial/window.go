@@ -53,7 +53,7 @@ func (w *window) add(s Slice, n noise) {
 var latencyPercentiles = []struct {
 	name string
 	p    float64
-}{{"p10", 0.1}, {"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"max", 1}}
+}{{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"max", 1}}
 
 // samples gives the lines of the window: the window's own line, one for each
 // tally, and raw latencies.
