@@ -17,6 +17,10 @@ here    := $(or $(MACHINE),local)
 drawn   := $(or $(MACHINE),$(REFERENCE))
 fresh   := $(if $(FRESH),-fresh)
 
+# Beside a machine of one's own stand all others; the committed paper is of
+# what is in the repository.
+others := $(if $(MACHINE),,-committed)
+
 # The experiments record the revision that they were built from, and whether
 # the tree had changes. Samples and what is drawn from them are none: the go
 # command would count those of the experiment before. Without cgo the same
@@ -33,7 +37,7 @@ build    := $(GO) build -buildvcs=false -trimpath -ldflags '$(linked)'
 help:
 	@echo 'make all                      measure what data/$(here) lacks, draw, render paper.md, show the headlines'
 	@echo 'make quick                    the same in a few minutes, with wide intervals'
-	@echo 'make NAME                     measure one experiment and redraw what depends on it'
+	@echo 'make NAME                     measure one experiment, then as make paper'
 	@echo '                              ($(EXPERIMENTS))'
 	@echo 'make figures                  draw all figures and tables from data/'
 	@echo 'make paper                    figures, paper.md and claims.md'
@@ -67,29 +71,26 @@ $(EXPERIMENTS:%=bin/%): bin/%:
 measure: $(EXPERIMENTS:%=measure-%)
 
 $(EXPERIMENTS:%=measure-%): measure-%: bin/%
-	@if test -e data/$(here)/$*.txt && test -z '$(FRESH)'; then \
-		echo '$*: data/$(here)/$*.txt is there already (FRESH=1 measures anew)'; \
+	@if test -e data/$(here)/$*.txt && ! test -e data/$(here)/$*.txt.partial && test -z '$(FRESH)'; then \
+		echo "$*: data/$(here)/$*.txt is there already, profile $$(sed -n 's/^profile: //p' data/$(here)/$*.txt) (FRESH=1 measures anew)"; \
 	else \
 		bin/$* -machine $(here) -profile $(PROFILE) $(fresh); \
 	fi
 
 $(EXPERIMENTS): %: tools
 	+@$(MAKE) --no-print-directory measure-$*
-	+@$(MAKE) --no-print-directory figures-$* paper-only MACHINE=$(here)
+	+@$(MAKE) --no-print-directory paper MACHINE=$(here)
 
 # A damaged file stops its own experiment, not the others.
 figures:
 	+@$(MAKE) --no-print-directory -k $(EXPERIMENTS:%=figures-%)
 
 $(EXPERIMENTS:%=figures-%): figures-%:
-	@$(GO) run ./analysis/$* -machine '$(drawn)'
+	@$(GO) run ./analysis/$* -machine '$(drawn)' $(others)
 
-paper: figures paper-only
-
-.PHONY: paper-only
-paper-only: $(if $(filter figures paper,$(MAKECMDGOALS)),figures)
+paper: figures
 	@$(GO) run ./analysis/claims -machine '$(drawn)'
-	@$(GO) run ./analysis/paper -machine '$(drawn)' $(summary)
+	@$(GO) run ./analysis/paper -machine '$(drawn)' $(others) $(summary)
 
 check:
 	$(GO) test -count=1 ./analysis/paper ./analysis/claims
@@ -101,11 +102,12 @@ diff:
 benchstat:
 	@test -n '$(A)' && test -n '$(B)' || { echo 'usage: make benchstat A=data/one B=data/other' >&2; exit 2; }
 	@for x in $(EXPERIMENTS); do \
+		for side in '$(A)' '$(B)'; do test -e "$$side/$$x.txt" || { echo "there is no $$side/$$x.txt" >&2; exit 1; }; done; \
 		$(GO) run golang.org/x/perf/cmd/benchstat -table goos -ignore round '$(A)'/$$x.txt '$(B)'/$$x.txt || exit 1; \
 	done
 
 list: build
-	@for x in $(EXPERIMENTS); do echo "$$x:"; bin/$$x -list | sed 's/^/  /' || exit 1; done
+	@for x in $(EXPERIMENTS); do echo "$$x:"; bin/$$x -list || exit 1; done
 
 test:
 	$(GO) vet ./...

@@ -19,7 +19,7 @@ var nan = math.NaN()
 func rowsOf(d *study.Data, rows []study.Row) []chart.Row {
 	var list []chart.Row
 	for _, r := range rows {
-		row := chart.Row{Name: r.Name, Missing: d.Main.Missing(r.Case)}
+		row := chart.Row{Name: r.Name, Missing: d.Missing(r.Case)}
 		if row.Missing == "" {
 			for _, m := range append([]*samples.Machine{d.Main}, d.Others()...) {
 				for _, unit := range []string{serverCPU, clientCPU} {
@@ -106,7 +106,7 @@ func byteCounts(d *study.Data) (study.Drawing, error) {
 	bars := func(rows []study.Row) []chart.Bar {
 		var list []chart.Bar
 		for _, r := range rows {
-			bar := chart.Bar{Name: r.Name, Missing: d.Main.Missing(r.Case)}
+			bar := chart.Bar{Name: r.Name, Missing: d.Missing(r.Case)}
 			if bar.Missing == "" {
 				for _, unit := range []string{sent, received, after} {
 					bar.Values = append(bar.Values, d.Point(d.Main, unit, r.Case).Center)
@@ -145,7 +145,7 @@ func latencies(d *study.Data) (study.Drawing, error) {
 		{kexRows[0], chart.Green}, {study.Row{Name: "X25519MLKEM768", Case: hybrid}, chart.Blue},
 		{kexRows[3], chart.Purple}, {study.Row{Name: "RSA-2048 certificate", Case: certRows[3].Case}, chart.Vermillion},
 	} {
-		curve := chart.Curve{Series: chart.Series{Name: c.row.Name, Color: c.color}, Missing: d.Main.Missing(c.row.Case)}
+		curve := chart.Curve{Series: chart.Series{Name: c.row.Name, Color: c.color}, Missing: d.Missing(c.row.Case)}
 		if curve.Missing == "" {
 			curve.Samples = d.Main.All(c.row.Case, "latency-sec/op")
 		}
@@ -169,13 +169,10 @@ func latencies(d *study.Data) (study.Drawing, error) {
 // whole windows.
 func slicing(d *study.Data) (study.Drawing, error) {
 	curve := func(name string, color chart.Color, of string) chart.Curve {
-		c := chart.Curve{Series: chart.Series{Name: name, Color: color}, Missing: d.Main.Missing(of)}
+		c := chart.Curve{Series: chart.Series{Name: name, Color: color}, Missing: d.Missing(of)}
 		first, second := d.Main.Rounded(of, serverCPU), d.Main.Rounded(of+samples.TwinSuffix, serverCPU)
 		for i := range min(len(first), len(second)) {
 			c.Samples = append(c.Samples, 100*math.Abs(second[i]/first[i]-1))
-		}
-		if len(c.Samples) == 0 && c.Missing == "" {
-			c.Missing = "not among the cases of this run"
 		}
 		return c
 	}
@@ -207,7 +204,8 @@ func costs(d *study.Data, unit string) string {
 	for _, r := range certRows[1:] {
 		rows = append(rows, study.Row{Name: "X25519, " + r.Name, Case: r.Case})
 	}
-	rows = append(rows, versionRows[1], versionRows[3], versionRows[4], ticketRow)
+	rows = append(rows, versionRows[1], versionRows[3], versionRows[4], ticketRow,
+		study.Row{Name: "HelloRetryRequest: " + retries[0].name, Case: retries[0].retry})
 	return d.CostTable(unit, rows)
 }
 

@@ -25,6 +25,7 @@ func (p *paper) functions() template.FuncMap {
 		"use":        p.use,
 		"machine":    func() string { return p.machine },
 		"elsewhere":  p.elsewhere,
+		"subject":    p.subject,
 		"val":        p.val,
 		"ci":         p.interval,
 		"ratio":      p.ratio,
@@ -38,7 +39,6 @@ func (p *paper) functions() template.FuncMap {
 		"more":       func(unit, name, base string) (bool, error) { return p.beyond(unit, name, base, +1) },
 		"less":       func(unit, name, base string) (bool, error) { return p.beyond(unit, name, base, -1) },
 		"same":       p.same,
-		"have":       p.have,
 		"seen":       p.seen,
 		"published":  p.published,
 		"cited":      p.cited,
@@ -77,6 +77,14 @@ func (p *paper) elsewhere() (string, error) {
 	default:
 		return fmt.Sprintf("*(%s has not measured this; the numbers are those of %s.)* ", p.machine, p.current.main.Name), nil
 	}
+}
+
+// subject is the machine whose numbers the experiment in use gives.
+func (p *paper) subject() (string, error) {
+	if p.current == nil {
+		return "", errNoExperiment
+	}
+	return p.current.main.Name, nil
 }
 
 // include renders another template of analysis/paper in place.
@@ -250,7 +258,10 @@ func (p *paper) compare(unit, name, base string, words wording) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	if !hasFloor || study.Beyond(v, floor) {
+	if !hasFloor {
+		return words.unknown + " (" + ratio + "×, " + interval + ", no noise floor)", nil
+	}
+	if study.Beyond(v, floor) {
 		return words.differs(ratio) + " (" + interval + ")", nil
 	}
 	allowed := ruledOut(v, floor)
@@ -291,12 +302,6 @@ func (p *paper) same(unit, name, base string) (bool, error) {
 // ruledOut is the difference that a null result still allows.
 func ruledOut(v values.Value, floor float64) float64 {
 	return max(floor-1, stat.RuledOut(stat.Interval{Center: v.Value, Low: v.Low, High: v.High, N: v.N}))
-}
-
-// have says whether a case was measured.
-func (p *paper) have(unit, name string) (bool, error) {
-	_, ok, err := p.get(values.Case(unit, name), name)
-	return ok, err
 }
 
 // seen says whether a behaviour was observed in every round.

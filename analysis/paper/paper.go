@@ -13,6 +13,7 @@ import (
 	"text/template"
 
 	"cryptocost/analysis/internal/claim"
+	"cryptocost/analysis/internal/command"
 	"cryptocost/analysis/internal/samples"
 	"cryptocost/analysis/internal/values"
 )
@@ -59,6 +60,9 @@ func load(s sources) (*paper, error) {
 	names, err := samples.Machines(s.data)
 	if err != nil {
 		return nil, err
+	}
+	if err := samples.Check(p.machine, names); err != nil {
+		return nil, command.Usage(err)
 	}
 	if s.committed {
 		if names, err = samples.Committed(s.data, names); err != nil {

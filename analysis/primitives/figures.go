@@ -79,9 +79,10 @@ func bySize(d *study.Data) (study.Drawing, error) {
 				}
 				line := chart.Line{
 					Series: chart.Series{Name: map[string]string{"go": "Go ", "openssl": "OpenSSL "}[lib] + a.name, Color: colors[j]},
-					Dashed: lib == "openssl", X: x, Missing: d.Main.Missing(a.in(lib, "seal", largest, setting)),
+					Dashed: lib == "openssl", Missing: d.Missing(a.in(lib, "seal", largest, setting)),
 				}
 				if line.Missing == "" {
+					line.X = x
 					for _, size := range sizes {
 						line.Points = append(line.Points, d.Point(d.Main, net, a.in(lib, "seal", size, setting)))
 					}

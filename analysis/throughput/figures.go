@@ -26,7 +26,7 @@ func onAndOff(d *study.Data) []chart.Series {
 func protocolRows(d *study.Data, unit string) []chart.Row {
 	var list []chart.Row
 	for _, p := range protocols {
-		row := chart.Row{Name: p.name, Missing: d.Main.Missing(p.on())}
+		row := chart.Row{Name: p.name, Missing: d.Missing(p.on())}
 		if row.Missing == "" {
 			for _, m := range append([]*samples.Machine{d.Main}, d.Others()...) {
 				for _, name := range []string{p.on(), p.off()} {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"cryptocost/analysis/internal/number"
+	"cryptocost/analysis/internal/stat"
 	"cryptocost/analysis/internal/values"
 )
 
@@ -41,7 +42,7 @@ func (j *judge) read(k Kind, q quantity) reading {
 		if !q.paired() {
 			r.floor *= j.floor(q.against.experiment, q.unit)
 		}
-		r.distinct = r.low > 1 && r.value > r.floor || r.high < 1 && r.value < 1/r.floor
+		r.distinct = stat.Beyond(r.low, r.high, r.floor)
 	}
 	formula, computed := formulas[q.formula]
 	if k == Difference || formula.difference {
@@ -60,7 +61,10 @@ func (j *judge) floor(experiment, unit string) float64 {
 	if strings.HasSuffix(unit, "B/op") {
 		return 1
 	}
-	return j.require(experiment, values.Floor(unit), "").Value
+	if v, ok := j.tables[experiment].Get(j.machine, values.Floor(unit)); ok {
+		return v.Value
+	}
+	return math.Inf(1) // no twins, or too few rounds: nothing is distinguished
 }
 
 // A reading is what was measured of one quantity.

@@ -51,8 +51,8 @@ const rules = `* An **absolute** number is *reproduced* if the 95 % interval hol
   the ratio of its two cases.
 * A **formula** is computed from measured values and judged like a difference, within {absolute}; where the article calls it a ratio, within {ratio}.
 * An **ordering** is judged by the interval of the ratio. *Greater* and *lower* are reproduced if the ratio is distinguished from 1 on that
-  side, and contradicted if it is on the other side or the whole interval is within {equal} of 1. *Equal* is reproduced if the whole interval is
-  within {equal} of 1, *nearly equal* and *similar* within {similar}, *small* within {small}, and contradicted if the whole interval is outside. *Slightly
+  side, and contradicted if it is on the other side or the whole interval is within {equal} of 1. *Equal* is reproduced if the ratio is not
+  distinguished from 1 and the whole interval is within {equal} of it, *nearly equal* and *similar* within {similar}, *small* within {small}, and contradicted if the whole interval is outside. *Slightly
   greater* is greater by at most {small}. These limits are factors: as far below 1 as above. What the interval does not decide is *shifted*.
 * An **interval** of which one end is more than {widest} times the other decides nothing about a number that it holds: undecided, *shifted*.
   So is every comparison of cases with too few rounds for an interval.
@@ -188,6 +188,8 @@ func (r reading) greater(word, opposite string) (Word, string) {
 func (r reading) equal(limit float64) (Word, string) {
 	within := fmt.Sprintf("within %.0f %%", 100*(limit-1))
 	switch {
+	case limit == equalLimit && r.distinct && r.low >= 1/limit && r.high <= limit:
+		return Shifted, "distinguished, though " + within + " (" + r.noise() + ")"
 	case r.low >= 1/limit && r.high <= limit:
 		return Reproduced, "the whole interval is " + within
 	case r.high < 1/limit || r.low > limit:

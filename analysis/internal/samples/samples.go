@@ -270,6 +270,31 @@ func find(machines []*Machine, name string) *Machine {
 	return nil
 }
 
+// isCheckout says whether a folder lies in a git checkout.
+func isCheckout(dir string) bool {
+	dir, err := filepath.Abs(dir)
+	for err == nil {
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			break
+		}
+		dir = parent
+	}
+	return false
+}
+
+// Check says whether machine names one of the machines that have samples of
+// any experiment; empty is the reference machine.
+func Check(machine string, names []string) error {
+	if machine == "" || slices.Contains(names, machine) {
+		return nil
+	}
+	return fmt.Errorf("machine %q has no samples; there are those of %s", machine, strings.Join(names, ", "))
+}
+
 // Committed keeps the names of machines whose samples are in the
 // repository. Outside a git checkout all are.
 func Committed(dir string, names []string) ([]string, error) {
@@ -277,7 +302,10 @@ func Committed(dir string, names []string) ([]string, error) {
 	cmd.Dir = dir
 	out, err := cmd.Output()
 	if err != nil {
-		return names, nil // no git or no checkout: an unpacked release
+		if isCheckout(dir) {
+			return nil, fmt.Errorf("ask git which samples are in the repository: %w", err)
+		}
+		return names, nil // an unpacked release
 	}
 	tracked := map[string]bool{}
 	for path := range strings.Lines(string(out)) {

@@ -64,7 +64,7 @@ var shapes = []shape{
 	{name: "bimodal", noise: bimodal},
 	{name: "drift", noise: symmetric, ramp: 0.05},
 	// So much that samples which are not paired are covered in 99 % instead of 95 %; see Median.
-	{name: "strong drift", noise: symmetric, ramp: 0.3},
+	{name: StrongDrift, noise: symmetric, ramp: 0.3},
 	// A noisy case against a quiet one. Their medians are equal, but they are no twins.
 	{name: OneSided, noise: exponential, oneSided: true},
 }
@@ -101,6 +101,9 @@ func (s shape) twins(r *rand.Rand, n int) (a, b []float64) {
 	}
 	return a, b
 }
+
+// StrongDrift names the shape in which the machine drifts over the rounds more than cases differ.
+const StrongDrift = "strong drift"
 
 // OneSided names the shape that signed ranks do not suit: a noisy case beside
 // a quiet one.

@@ -207,6 +207,10 @@ func Floor(twin Interval) float64 {
 	return max(twin.High, 1/twin.Low)
 }
 
+// Beyond reports whether the interval of a ratio lies wholly farther from 1 than a noise floor (see
+// [Floor]), on either side. Without an interval it does not.
+func Beyond(low, high, floor float64) bool { return low > floor || high < 1/floor }
+
 // RuledOut returns, for a ratio that is not distinguishable from 1, the largest relative difference that
 // the interval still allows: 0.018 for [0.99, 1.018] ("no difference; more than 1.8 % is ruled out"). It
 // is NaN without an interval.

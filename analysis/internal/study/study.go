@@ -100,6 +100,9 @@ func Run(a Analysis, args []string, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := samples.Check(*machine, names); err != nil {
+		return command.Usage(err)
+	}
 	if *committed {
 		if names, err = samples.Committed(*dir, names); err != nil {
 			return err
@@ -226,7 +229,7 @@ func (c *computation) run() error {
 	for _, missing := range m.File.Missing {
 		errs = append(errs, c.number(values.NotMeasured(missing.Case), "", 1))
 	}
-	if m.File.Config["cases"] != "all" {
+	if m.File.Config["cases"] != "all" || len(m.File.Missing) > 0 {
 		errs = append(errs, c.number(values.Partial, "", 1))
 	}
 	return errors.Join(append(errs,
@@ -349,8 +352,8 @@ func (c *computation) observations() error {
 // stay under.
 const NarrowRatio = 0.03
 
-// precision computes how many of the headline ratios are narrow enough, and
-// the median of their half-widths.
+// precision counts the headline ratios that have an interval, and those of
+// which it is narrow enough.
 func (c *computation) precision() error {
 	var widths []float64
 	narrow := 0
@@ -360,13 +363,9 @@ func (c *computation) precision() error {
 			narrow++
 		}
 	}
-	if len(widths) == 0 {
-		return nil
-	}
 	return errors.Join(
 		c.number("headlines", "ratios", float64(len(widths))),
-		c.number("narrow-headlines", "ratios", float64(narrow)),
-		c.number("headline-half-width", "", stat.Quantile(widths, 0.5)))
+		c.number("narrow-headlines", "ratios", float64(narrow)))
 }
 
 // A headline is a ratio with the half-width of its interval.
@@ -449,6 +448,17 @@ func (d *Data) Adds(unit, name, base string) string {
 // mostlyMarked says whether more than a quarter of a case's windows lost
 // time to others: its median is then drawn hollow.
 func mostlyMarked(m *samples.Machine, name string) bool { return 4*m.Marked(name) > m.Rounds() }
+
+// Missing says why a case has no values on the machine at hand; empty: it has.
+func (d *Data) Missing(name string) string {
+	if reason := d.Main.Missing(name); reason != "" {
+		return reason
+	}
+	if !slices.Contains(d.Main.Cases(), name) {
+		return "not among the cases of this run"
+	}
+	return ""
+}
 
 // Others are the machines beside the one at hand.
 func (d *Data) Others() []*samples.Machine {

@@ -8,6 +8,7 @@ import (
 	"cryptocost/analysis/internal/claim"
 	"cryptocost/analysis/internal/number"
 	"cryptocost/analysis/internal/samples"
+	"cryptocost/analysis/internal/stat"
 	"cryptocost/analysis/internal/values"
 	"cryptocost/data"
 )
@@ -97,7 +98,7 @@ func (d *Data) Ratio(m *samples.Machine, p Pair) string {
 // Beyond says whether a ratio with an interval lies wholly beyond 1 and the
 // noise floor (a ratio of at least 1, in either direction).
 func Beyond(ratio values.Value, floor float64) bool {
-	return ratio.Low > floor || ratio.High < 1/floor
+	return stat.Beyond(ratio.Low, ratio.High, floor)
 }
 
 // CostTable has a row for each case: the published value and the verdict on
@@ -183,8 +184,12 @@ func (d *Data) observed(m *samples.Machine, name string) string {
 
 // Wide lists the headline ratios whose interval is not narrow enough.
 func (d *Data) Wide() string {
+	headlines := d.headlines(d.Main)
+	if len(headlines) == 0 {
+		return "None has an interval.\n"
+	}
 	var lines [][]string
-	for _, h := range d.headlines(d.Main) {
+	for _, h := range headlines {
 		if h.width >= NarrowRatio {
 			lines = append(lines, []string{"`" + h.Case + "` over `" + h.Base + "`, " + h.Unit, "±" + number.Percent(h.width)})
 		}

@@ -201,6 +201,6 @@ func parseLine(text string) (Value, error) {
 // NotMeasured is the key that marks a case as not measured.
 func NotMeasured(name string) string { return "not-measured " + name }
 
-// Partial is the key that marks a machine on which only some cases were
-// asked for.
+// Partial is the key that marks a machine on which some cases could not be
+// measured or were not asked for, so that values made from them are missing.
 const Partial = "partial"
