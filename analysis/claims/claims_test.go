@@ -56,7 +56,7 @@ var measured = map[string][]string{
 	"keyexchange": {"server-cpu-sec/op", "client-cpu-sec/op", "p50-latency-sec/op", "p90-latency-sec/op", "p99-latency-sec/op",
 		"max-latency-sec/op", "sent-B/op", "received-B/op", "after-B/op", "clienthello-B/op", "key-share-B/op"},
 	"throughput": {"B/s", "cpu-sec/B"},
-	"primitives": {"B/s"},
+	"primitives": {"B/s", "net-B/s"},
 }
 
 // Every case that a claim names is one that its experiment measures.

@@ -57,7 +57,7 @@ func TestDerive(t *testing.T) {
 		foreign:  {2e9, 2e9},
 		dear:     nil,
 		exactly:  nil,
-		speed:    nil,
+		speed:    {6e9, 6.1e9}, // it has no crossings
 		callCase: nil,
 	} {
 		got := m.Rounded(name, net)
