@@ -40,6 +40,7 @@ func (p *paper) functions() template.FuncMap {
 		"less":       func(unit, name, base string) (bool, error) { return p.beyond(unit, name, base, -1) },
 		"same":       p.same,
 		"seen":       p.seen,
+		"never":      p.never,
 		"published":  p.published,
 		"cited":      p.cited,
 		"setting":    p.setting,
@@ -308,6 +309,12 @@ func ruledOut(v values.Value, floor float64) float64 {
 func (p *paper) seen(check string) (bool, error) {
 	v, ok, err := p.get(values.Case("yes", check), check)
 	return ok && v.Low == 1, err
+}
+
+// never says whether a behaviour was observed in no round.
+func (p *paper) never(check string) (bool, error) {
+	v, ok, err := p.get(values.Case("yes", check), check)
+	return ok && v.High == 0, err
 }
 
 // published writes the published value of a case.

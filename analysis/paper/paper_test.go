@@ -160,6 +160,7 @@ func fixture(t *testing.T) *paper {
 		{Key: "floor cpu-sec/op", Value: 1.02, Low: math.NaN(), High: math.NaN()},
 		{Key: "yes /check=x", Value: 1, Low: 0, High: 1},
 		{Key: "yes /check=y", Value: 1, Low: 1, High: 1},
+		{Key: "yes /check=n", Value: 0, Low: 0, High: 0},
 		{Key: values.NotMeasured("/kex=z"), Value: 1, Low: math.NaN(), High: math.NaN()},
 	} {
 		v.N, v.Machine = 12, "one"
@@ -201,7 +202,7 @@ func TestFunctions(t *testing.T) {
 		{`{{more "cpu-sec/op" "/kex=b" "/kex=a"}} {{less "cpu-sec/op" "/kex=b" "/kex=a"}} {{more "cpu-sec/op" "/kex=c" "/kex=a"}} {{less "cpu-sec/op" "/kex=e" "/kex=a"}}`, "true false false true"},
 		{`{{same "cpu-sec/op" "/kex=b" "/kex=a"}} {{same "cpu-sec/op" "/kex=c" "/kex=a"}} {{same "cpu-sec/op" "/kex=d" "/kex=a"}} {{same "cpu-sec/op" "/kex=z" "/kex=a"}}`, "false true false false"},
 		{`{{subject}}`, "one"},
-		{`{{seen "/check=x"}} {{seen "/check=y"}}`, "false true"},
+		{`{{seen "/check=x"}} {{seen "/check=y"}} {{never "/check=x"}} {{never "/check=n"}}`, "false true false true"},
 	} {
 		got, err := renderText(t, fixture(t), test.text)
 		if err != nil || got != test.want {

@@ -107,6 +107,7 @@ func pairs() []study.Pair {
 					add(net, a.in(lib, op, size, "off"), a.in(lib, op, size, "on"))
 				}
 				add(rate, a.in("go", op, size, "off"), a.in("go", op, size, "on"))
+				add(rate, a.in("go", op, size, "on"), a.in("go", op, size, "off"))
 			}
 		}
 		for _, aes := range aesSettings {
