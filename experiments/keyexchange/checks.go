@@ -8,7 +8,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 
 	"cryptocost/experiments/internal/aes"
 	"cryptocost/experiments/internal/host"
@@ -16,12 +15,9 @@ import (
 	"cryptocost/experiments/internal/trial"
 )
 
-// openssl is looked for once, and not in roles.
-var openssl = sync.OnceValues(func() (tool.Tool, error) { return tool.Find("openssl") })
-
 // tools are the versions of what the checks use.
 func tools() map[string]string {
-	found, err := openssl()
+	found, err := tool.OpenSSL()
 	if err != nil {
 		return map[string]string{"openssl": "none"}
 	}
@@ -91,14 +87,14 @@ func checks() []trial.Case {
 				r, err := mixed.tryServer(ctx, g, name, d.debug, nil)
 				return r.Suite == version.chacha, err
 			})
-			observed.Missing = cmp.Or(aes.Missing(true), aes.Missing(false))
+			observed.Missing = cmp.Or(aes.Missing(aes.On), aes.Missing(aes.Off))
 			list = append(list, observed)
 		}
 	}
 	visible := check("hrr-in-openssl-msg", func(ctx context.Context, g *host.Group, name string) (bool, error) {
 		return opensslSeesHRR(ctx, g, name, byOrder)
 	})
-	if _, err := openssl(); err != nil {
+	if _, err := tool.OpenSSL(); err != nil {
 		visible.Missing = err.Error()
 	}
 	return append(list, visible)
@@ -155,7 +151,7 @@ func defaultHello(ctx context.Context, g *host.Group, name string) (helloReport,
 // and once with the right one, and looks for the second ClientHello in what
 // -msg shows.
 func opensslSeesHRR(ctx context.Context, g *host.Group, name string, c config) (bool, error) {
-	found, err := openssl()
+	found, err := tool.OpenSSL()
 	if err != nil {
 		return false, err
 	}

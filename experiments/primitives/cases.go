@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
-	"sync"
 	"time"
 
 	"cryptocost/experiments/internal/aes"
@@ -28,27 +26,16 @@ const (
 	libSpeed = "openssl-speed"
 )
 
-// Whether AES instructions are used; off needs a process with that setting.
-const (
-	aesOn  = "on"
-	aesOff = "off"
-)
-
-var (
-	aesSettings = []string{aesOn, aesOff}
-	ops         = []string{opSeal, opOpen}
-)
+// ops are the values of the axis op.
+var ops = []string{opSeal, opOpen}
 
 // largest is the size at which openssl speed is asked: a full TLS record.
 var largest = slices.Max(aead.SizesBytes)
 
-// openssl is looked for once, and not in roles.
-var openssl = sync.OnceValues(func() (tool.Tool, error) { return tool.Find("openssl") })
-
 // tools are the versions of what is measured beside Go.
 func tools() map[string]string {
 	versions := map[string]string{"openssl": "none", "libcrypto": "none"}
-	if found, err := openssl(); err == nil {
+	if found, err := tool.OpenSSL(); err == nil {
 		versions["openssl"] = found.Version
 	}
 	if lib, err := aead.Load(); err == nil {
@@ -80,7 +67,7 @@ func cases() []trial.Case {
 			}
 			for _, op := range ops {
 				for _, size := range aead.SizesBytes {
-					for _, on := range aesSettings {
+					for _, on := range aes.Settings {
 						list = append(list, engine{lib: lib, aead: name, aes: on}.run(op, size))
 					}
 				}
@@ -88,15 +75,15 @@ func cases() []trial.Case {
 		}
 	}
 	for _, name := range aead.Names() {
-		for _, on := range aesSettings {
+		for _, on := range aes.Settings {
 			list = append(list, engine{lib: libRekeyed, aead: name, aes: on}.run(opSeal, largest))
 		}
 	}
 	list = append(list,
-		engine{lib: libOpenSSL, aead: aead.Names()[0], aes: aesOn}.calls(),
-		engine{lib: libGo, aead: aead.Names()[0], aes: aesOn, twin: true}.run(opSeal, largest))
+		engine{lib: libOpenSSL, aead: aead.Names()[0], aes: aes.On}.calls(),
+		engine{lib: libGo, aead: aead.Names()[0], aes: aes.On, twin: true}.run(opSeal, largest))
 	for _, name := range aead.Names() {
-		for _, on := range aesSettings {
+		for _, on := range aes.Settings {
 			list = append(list, speedCase(name, on))
 		}
 	}
@@ -110,25 +97,17 @@ func (e engine) missing() string {
 			return "OpenSSL 3's libcrypto is not installed (" + tool.Install("openssl") + ")"
 		}
 	}
-	return aes.Missing(e.aes == aesOn)
-}
-
-// environ is the environment of a process by the axis aes.
-func environ(setting string) ([]string, error) {
-	if setting == aesOff {
-		return aes.Off(runtime.GOARCH)
-	}
-	return nil, nil
+	return aes.Missing(e.aes)
 }
 
 // process starts the engine's process, or finds it in the group.
 func (e engine) process(ctx context.Context, g *host.Group) (*host.Process, error) {
-	env, err := environ(e.aes)
+	env, err := aes.Environ(e.aes)
 	if err != nil {
 		return nil, err
 	}
 	return g.Process(ctx, fmt.Sprintf("%+v", e), host.Spec{Role: "worker", Env: env}, func(p *host.Process) error {
-		return p.Call(ctx, "start", workerStart{Lib: e.lib, AEAD: e.aead, AES: e.aes == aesOn}, nil)
+		return p.Call(ctx, "start", workerStart{Lib: e.lib, AEAD: e.aead, AES: e.aes == aes.On}, nil)
 	})
 }
 
@@ -185,13 +164,13 @@ func (r workReport) slice() trial.Slice {
 
 // speedCase is a run of openssl speed, a second long.
 func speedCase(name, on string) trial.Case {
-	c := trial.Case{Name: fmt.Sprintf("/lib=%s/aead=%s/op=%s/size=%d/aes=%s", libSpeed, name, opSeal, largest, on), Whole: true, Missing: aes.Missing(on == aesOn)}
-	found, err := openssl()
+	c := trial.Case{Name: fmt.Sprintf("/lib=%s/aead=%s/op=%s/size=%d/aes=%s", libSpeed, name, opSeal, largest, on), Whole: true, Missing: aes.Missing(on)}
+	found, err := tool.OpenSSL()
 	if err != nil {
 		c.Missing = err.Error()
 	}
 	c.Start = func(context.Context, *host.Group) (trial.Measure, error) {
-		env, err := environ(on)
+		env, err := aes.Environ(on)
 		if err != nil {
 			return nil, err
 		}

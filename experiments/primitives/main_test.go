@@ -71,7 +71,7 @@ func TestCases(t *testing.T) {
 // TestWrongAES checks that a process whose AES instructions are not as its
 // case says refuses to work.
 func TestWrongAES(t *testing.T) {
-	if reason := aes.Missing(true) + aes.Missing(false); reason != "" {
+	if reason := aes.Missing(aes.On) + aes.Missing(aes.Off); reason != "" {
 		t.Skip(reason)
 	}
 	w := &worker{}
@@ -84,7 +84,7 @@ func TestWrongAES(t *testing.T) {
 // opened.
 func TestTampered(t *testing.T) {
 	w := &worker{}
-	if _, err := w.start(workerStart{Lib: libGo, AEAD: "chacha20-poly1305", AES: aes.Missing(true) == ""}); err != nil {
+	if _, err := w.start(workerStart{Lib: libGo, AEAD: "chacha20-poly1305", AES: aes.Missing(aes.On) == ""}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.work(work{Op: opOpen, SizeBytes: 64, For: time.Microsecond}); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"runtime"
 	"slices"
 	"time"
 
@@ -50,24 +49,6 @@ func suite(name string) uint16 {
 	panic("no suite " + name)
 }
 
-// Whether the processor's AES instructions are used; off needs a process
-// with that GODEBUG.
-const (
-	aesOn  = "on"
-	aesOff = "off"
-)
-
-// aesSettings are the values of the axis aes.
-var aesSettings = []string{aesOn, aesOff}
-
-// environ is the environment of a process by the axis aes.
-func environ(setting string) ([]string, error) {
-	if setting == aesOff {
-		return aes.Off(runtime.GOARCH)
-	}
-	return nil, nil
-}
-
 // fullWrite is the largest content of one record (RFC 8446, 5.1).
 const fullWrite = 16384
 
@@ -80,16 +61,16 @@ func fixed(name string, writeBytes int) config {
 // cases multiplies out the axes.
 func cases() []trial.Case {
 	var list []trial.Case
-	missing := map[string]string{aesOn: aes.Missing(true), aesOff: aes.Missing(false)}
+	missing := map[string]string{aes.On: aes.Missing(aes.On), aes.Off: aes.Missing(aes.Off)}
 	add := func(name string, c config, setting string) {
 		name = fmt.Sprintf("/%s/write=%d/aes=%s", name, c.WriteBytes, setting)
 		list = append(list, trial.Case{Name: name, Missing: missing[setting], Start: c.start(name, setting)})
 	}
 	automatic := map[string]config{
-		aesOn:  {TLS: true, Version: tls.VersionTLS13, Negotiated: []uint16{tls.TLS_AES_128_GCM_SHA256}, WriteBytes: fullWrite},
-		aesOff: {TLS: true, Version: tls.VersionTLS13, Negotiated: []uint16{tls.TLS_CHACHA20_POLY1305_SHA256}, WriteBytes: fullWrite},
+		aes.On:  {TLS: true, Version: tls.VersionTLS13, Negotiated: []uint16{tls.TLS_AES_128_GCM_SHA256}, WriteBytes: fullWrite},
+		aes.Off: {TLS: true, Version: tls.VersionTLS13, Negotiated: []uint16{tls.TLS_CHACHA20_POLY1305_SHA256}, WriteBytes: fullWrite},
 	}
-	for _, setting := range aesSettings {
+	for _, setting := range aes.Settings {
 		add("proto=tcp", config{WriteBytes: fullWrite}, setting)
 		add("proto=tls1.3/suite=auto", automatic[setting], setting)
 		for _, s := range suites {
@@ -98,12 +79,12 @@ func cases() []trial.Case {
 	}
 	for _, name := range []string{"aes-128-gcm", "chacha20-poly1305"} {
 		for _, writeBytes := range []int{1400, 4096} {
-			add("proto=tls1.2/suite="+name, fixed(name, writeBytes), aesOn)
+			add("proto=tls1.2/suite="+name, fixed(name, writeBytes), aes.On)
 		}
 	}
 	baseline := fixed("aes-128-gcm", fullWrite)
 	twin := fmt.Sprintf("/proto=tls1.2/suite=aes-128-gcm/write=%d/aes=on/twin=b", fullWrite)
-	list = append(list, trial.Case{Name: twin, Missing: missing[aesOn], Start: baseline.start(twin, aesOn)})
+	list = append(list, trial.Case{Name: twin, Missing: missing[aes.On], Start: baseline.start(twin, aes.On)})
 	return append(list, checks()...)
 }
 
@@ -113,7 +94,7 @@ var keys pki.Store
 // connect starts the process of a case and its connection.
 func (c config) connect(ctx context.Context, g *host.Group, name, setting string) (*host.Process, connected, error) {
 	var state connected
-	env, err := environ(setting)
+	env, err := aes.Environ(setting)
 	if err != nil {
 		return nil, state, err
 	}
@@ -122,7 +103,7 @@ func (c config) connect(ctx context.Context, g *host.Group, name, setting string
 		return nil, state, err
 	}
 	p, err := g.Process(ctx, name, host.Spec{Role: "pair", Env: env}, func(p *host.Process) error {
-		return p.Call(ctx, "start", pairStart{Config: c, Bundle: bundle, AES: setting == aesOn}, &state)
+		return p.Call(ctx, "start", pairStart{Config: c, Bundle: bundle, AES: setting == aes.On}, &state)
 	})
 	return p, state, err
 }
@@ -163,13 +144,13 @@ func checks() []trial.Case {
 		aes  string
 		want []uint16
 	}{
-		{"tls1.3-with-aes-picks-aes-128-gcm", config{TLS: true, Version: tls.VersionTLS13}, aesOn, []uint16{tls.TLS_AES_128_GCM_SHA256}},
-		{"tls1.3-without-aes-picks-chacha20", config{TLS: true, Version: tls.VersionTLS13}, aesOff, []uint16{tls.TLS_CHACHA20_POLY1305_SHA256}},
+		{"tls1.3-with-aes-picks-aes-128-gcm", config{TLS: true, Version: tls.VersionTLS13}, aes.On, []uint16{tls.TLS_AES_128_GCM_SHA256}},
+		{"tls1.3-without-aes-picks-chacha20", config{TLS: true, Version: tls.VersionTLS13}, aes.Off, []uint16{tls.TLS_CHACHA20_POLY1305_SHA256}},
 		// CipherSuites is not for TLS 1.3: whoever asks for AES-256 there, gets Go's choice.
-		{"tls1.3-ignores-cipher-suites", config{TLS: true, Version: tls.VersionTLS13, Suites: []uint16{tls.TLS_AES_256_GCM_SHA384}}, aesOn, []uint16{tls.TLS_AES_128_GCM_SHA256}},
-		{"tls1.2-aes-only-without-aes-stays-on-aes", config{TLS: true, Version: tls.VersionTLS12, Suites: aesAndChaCha[:1]}, aesOff, aesAndChaCha[:1]},
-		{"tls1.2-aes-and-chacha20-without-aes-picks-chacha20", config{TLS: true, Version: tls.VersionTLS12, Suites: aesAndChaCha}, aesOff, aesAndChaCha[1:]},
-		{"tls1.2-aes-and-chacha20-with-aes-picks-aes", config{TLS: true, Version: tls.VersionTLS12, Suites: aesAndChaCha}, aesOn, aesAndChaCha[:1]},
+		{"tls1.3-ignores-cipher-suites", config{TLS: true, Version: tls.VersionTLS13, Suites: []uint16{tls.TLS_AES_256_GCM_SHA384}}, aes.On, []uint16{tls.TLS_AES_128_GCM_SHA256}},
+		{"tls1.2-aes-only-without-aes-stays-on-aes", config{TLS: true, Version: tls.VersionTLS12, Suites: aesAndChaCha[:1]}, aes.Off, aesAndChaCha[:1]},
+		{"tls1.2-aes-and-chacha20-without-aes-picks-chacha20", config{TLS: true, Version: tls.VersionTLS12, Suites: aesAndChaCha}, aes.Off, aesAndChaCha[1:]},
+		{"tls1.2-aes-and-chacha20-with-aes-picks-aes", config{TLS: true, Version: tls.VersionTLS12, Suites: aesAndChaCha}, aes.On, aesAndChaCha[:1]},
 	} {
 		name := "/check=" + c.name
 		observed := trial.Check(name, func(ctx context.Context, g *host.Group) (bool, error) {
@@ -177,14 +158,14 @@ func checks() []trial.Case {
 			_, state, err := c.connect(ctx, g, name, c.aes)
 			return slices.Contains(c.want, state.Suite), err
 		})
-		observed.Missing = aes.Missing(c.aes == aesOn)
+		observed.Missing = aes.Missing(c.aes)
 		list = append(list, observed)
 	}
 	name := "/check=client-without-aes-offers-chacha20-first"
 	first := trial.Check(name, func(ctx context.Context, g *host.Group) (bool, error) {
-		_, state, err := config{TLS: true, Version: tls.VersionTLS13, WriteBytes: fullWrite}.connect(ctx, g, name, aesOff)
+		_, state, err := config{TLS: true, Version: tls.VersionTLS13, WriteBytes: fullWrite}.connect(ctx, g, name, aes.Off)
 		return len(state.Offered) > 0 && state.Offered[0] == tls.TLS_CHACHA20_POLY1305_SHA256, err
 	})
-	first.Missing = aes.Missing(false)
+	first.Missing = aes.Missing(aes.Off)
 	return append(list, first)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"cryptocost/experiments/internal/aes"
 	"cryptocost/experiments/internal/host"
 	"cryptocost/experiments/internal/trial"
 )
@@ -80,7 +81,7 @@ func TestCases(t *testing.T) {
 func TestWrongSuite(t *testing.T) {
 	c := fixed("aes-128-gcm", fullWrite)
 	c.Negotiated = []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384}
-	if _, err := slice(t, trial.Case{Start: c.start("wrong", aesOn)}); err == nil || !strings.Contains(err.Error(), "AES_128_GCM") {
+	if _, err := slice(t, trial.Case{Start: c.start("wrong", aes.On)}); err == nil || !strings.Contains(err.Error(), "AES_128_GCM") {
 		t.Errorf("got %v, want an error that names the suite", err)
 	}
 }

@@ -48,10 +48,10 @@ var masks = map[string]mask{
 	},
 }
 
-// Off returns the variables ("name=value") for the environment of a new process in which neither
+// Without returns the variables ("name=value") for the environment of a new process in which neither
 // Go nor OpenSSL uses the AES instructions, nor those for GHASH, of the given GOARCH. GODEBUG is one of
 // them; a caller that has settings of its own joins them with commas.
-func Off(goarch string) ([]string, error) {
+func Without(goarch string) ([]string, error) {
 	m, ok := masks[goarch]
 	if !ok {
 		return nil, fmt.Errorf("turning AES instructions off on %q: no mask is known", goarch)
@@ -90,11 +90,27 @@ func UsedByGo() (bool, error) {
 // usedHere is UsedByGo in this process, which can't change.
 var usedHere = sync.OnceValues(UsedByGo)
 
-// Missing says why a process can't run with the AES instructions on, or with
-// them off, on this machine; empty: it can.
-func Missing(on bool) string {
-	if !on {
-		if _, err := Off(runtime.GOARCH); err != nil {
+// On and Off are whether a process uses AES instructions, as the cases of experiments name it.
+const (
+	On  = "on"
+	Off = "off"
+)
+
+// Settings are the values of the axis aes.
+var Settings = []string{On, Off}
+
+// Environ is the environment of a new process by its setting.
+func Environ(setting string) ([]string, error) {
+	if setting == Off {
+		return Without(runtime.GOARCH)
+	}
+	return nil, nil
+}
+
+// Missing says why a process can't run with a setting on this machine; empty: it can.
+func Missing(setting string) string {
+	if setting == Off {
+		if _, err := Without(runtime.GOARCH); err != nil {
 			return err.Error()
 		}
 		return ""

@@ -2,14 +2,14 @@ package aes
 
 import "testing"
 
-func TestOff(t *testing.T) {
+func TestWithout(t *testing.T) {
 	for goarch := range masks {
-		environ, err := Off(goarch)
+		environ, err := Without(goarch)
 		if err != nil || len(environ) != 2 {
 			t.Errorf("%s: got %q, %v, want a variable each for Go and OpenSSL", goarch, environ, err)
 		}
 	}
-	if _, err := Off("m68k"); err == nil {
+	if _, err := Without("m68k"); err == nil {
 		t.Error("no error for an architecture that is not in the table")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"regexp"
 	"runtime"
+	"sync"
 	"time"
 )
 
@@ -48,6 +49,9 @@ var programs = map[string]program{
 
 // versionTimeout bounds the run that asks a program for its version.
 const versionTimeout = 10 * time.Second
+
+// OpenSSL finds openssl, once in the life of a process.
+var OpenSSL = sync.OnceValues(func() (Tool, error) { return Find("openssl") })
 
 // Find looks the named program up in PATH and runs it once to learn its version. An error that wraps
 // [ErrMissing] names the command that installs the program and holds no path, so it may be recorded.

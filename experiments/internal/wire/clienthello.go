@@ -99,13 +99,3 @@ func (h *ClientHello) readExtension(extension uint16, content cryptobyte.String)
 	}
 	return true
 }
-
-// Share is the size of the key share of group, 0 if there is none.
-func (h ClientHello) Share(group tls.CurveID) int {
-	for _, s := range h.KeyShares {
-		if s.Group == group {
-			return s.Bytes
-		}
-	}
-	return 0
-}

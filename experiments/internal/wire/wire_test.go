@@ -135,7 +135,7 @@ func TestParseClientHello(t *testing.T) {
 	if want := []tls.CurveID{tls.X25519, tls.CurveP256}; !slices.Equal(hello.Groups, want) {
 		t.Errorf("groups %v, want %v", hello.Groups, want)
 	}
-	if hello.Share(tls.X25519) != 32 || hello.Share(tls.CurveP256) != 0 {
+	if !slices.Equal(hello.KeyShares, []KeyShare{{tls.X25519, 32}}) {
 		t.Errorf("key shares %v, want 32 bytes of X25519 alone", hello.KeyShares)
 	}
 	for cut := range len(record) {

@@ -35,7 +35,7 @@ func TestUsesAES(t *testing.T) {
 // TestMasked runs this package's tests of results again in a process without AES instructions.
 func TestMasked(t *testing.T) {
 	library(t)
-	environ, err := aes.Off(runtime.GOARCH)
+	environ, err := aes.Without(runtime.GOARCH)
 	if err != nil {
 		t.Skip(err)
 	}
