@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -14,34 +12,7 @@ import (
 	"cryptocost/experiments/internal/trial"
 )
 
-// TestMain lets the test binary be its own roles.
-func TestMain(m *testing.M) {
-	isRole, err := host.Dispatch(experiment().Roles, os.Args[1:], os.Stdin, os.Stdout)
-	if isRole {
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	// Under -race every role would wait a second at its end.
-	os.Setenv("GORACE", "atexit_sleep_ms=0")
-	os.Exit(m.Run())
-}
-
-// slice brings a case to life and lets it work for a moment.
-func slice(t *testing.T, c trial.Case) (trial.Slice, error) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	group := &host.Group{}
-	defer group.Close()
-	measure, err := c.Start(ctx, group)
-	if err != nil {
-		return trial.Slice{}, err
-	}
-	return measure(ctx, 5*time.Millisecond)
-}
+func TestMain(m *testing.M) { os.Exit(host.RunTests(m, experiment().Roles)) }
 
 // exact gives an exact quantity of a slice, -1 if it has none.
 func exact(s trial.Slice, unit string) float64 {
@@ -70,7 +41,7 @@ func TestCases(t *testing.T) {
 			if c.Missing != "" {
 				t.Skip(c.Missing)
 			}
-			s, err := slice(t, c)
+			s, err := c.Once(t.Context(), 5*time.Millisecond)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,7 +92,7 @@ func TestWrongCase(t *testing.T) {
 	} {
 		c := right
 		wrong(&c)
-		if _, err := slice(t, trial.Case{Start: c.start(name)}); err == nil {
+		if _, err := (trial.Case{Start: c.start(name)}).Once(t.Context(), 5*time.Millisecond); err == nil {
 			t.Errorf("%s: no error for a case that is not what it says", name)
 		}
 	}

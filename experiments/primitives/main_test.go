@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -13,20 +12,7 @@ import (
 	"cryptocost/experiments/internal/trial"
 )
 
-// TestMain lets the test binary be its own roles.
-func TestMain(m *testing.M) {
-	isRole, err := host.Dispatch(experiment().Roles, os.Args[1:], os.Stdin, os.Stdout)
-	if isRole {
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	// Under -race every role would wait a second at its end.
-	os.Setenv("GORACE", "atexit_sleep_ms=0")
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { os.Exit(host.RunTests(m, experiment().Roles)) }
 
 // TestCases lets every case of full records and the smallest messages work
 // for a moment, all in one group as in a round.

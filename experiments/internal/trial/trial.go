@@ -63,6 +63,18 @@ type Case struct {
 	Start func(ctx context.Context, g *host.Group) (Measure, error)
 }
 
+// Once brings the case to life alone, lets it work for one slice, and ends its
+// processes.
+func (c Case) Once(ctx context.Context, d time.Duration) (Slice, error) {
+	group := &host.Group{}
+	defer group.Close()
+	measure, err := c.Start(ctx, group)
+	if err != nil {
+		return Slice{}, err
+	}
+	return measure(ctx, d)
+}
+
 // A Measure lets a case work for about d and says what it did. Operations
 // that settle caches at the beginning are not in the slice.
 type Measure func(ctx context.Context, d time.Duration) (Slice, error)
