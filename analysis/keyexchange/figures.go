@@ -48,8 +48,6 @@ func bothEnds(d *study.Data) []chart.Series {
 	return series
 }
 
-const medianWhiskers = "dots: median over rounds; whiskers: its 95 % interval; hollow diamonds: published"
-
 // kex draws the cost by key exchange.
 func kex(d *study.Data) (study.Drawing, error) {
 	p521 := "/kex=p521/cert=ecdsa-p256/tls=1.3"
@@ -58,7 +56,7 @@ func kex(d *study.Data) (study.Drawing, error) {
 			Experiment: "keyexchange",
 			Title: fmt.Sprintf("The hybrid that Go prefers costs a server %s, P-521 %s what X25519 costs",
 				d.Times(serverCPU, hybrid, baseline), d.Times(serverCPU, p521, baseline)),
-			Subtitle: d.Subtitle("TLS 1.3, ECDSA P-256; " + medianWhiskers),
+			Subtitle: d.Subtitle("TLS 1.3, ECDSA P-256; " + study.MedianWhiskers),
 		},
 		Quantity: "CPU time per handshake", Unit: serverCPU,
 		Series: bothEnds(d),
@@ -74,7 +72,7 @@ func cert(d *study.Data) (study.Drawing, error) {
 			Experiment: "keyexchange",
 			Title: fmt.Sprintf("An RSA-2048 certificate costs the server %s, the client %s what ECDSA P-256 costs",
 				d.Times(serverCPU, rsa, baseline), d.Times(clientCPU, rsa, baseline)),
-			Subtitle: d.Subtitle("TLS 1.3, X25519; " + medianWhiskers),
+			Subtitle: d.Subtitle("TLS 1.3, X25519; " + study.MedianWhiskers),
 		},
 		Quantity: "CPU time per handshake", Unit: serverCPU, Log: true,
 		Series: bothEnds(d),
@@ -94,7 +92,7 @@ func retry(d *study.Data) (study.Drawing, error) {
 			Experiment: "keyexchange",
 			Title: fmt.Sprintf("A HelloRetryRequest costs the server %s, the client %s of CPU, before any delay of the network",
 				d.Adds(serverCPU, retries[0].retry, retries[0].control), d.Adds(clientCPU, retries[0].retry, retries[0].control)),
-			Subtitle: d.Subtitle("each retried handshake above its control; " + medianWhiskers),
+			Subtitle: d.Subtitle("each retried handshake above its control; " + study.MedianWhiskers),
 		},
 		Quantity: "CPU time per handshake", Unit: serverCPU,
 		Series: bothEnds(d), Groups: groups,

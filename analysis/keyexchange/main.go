@@ -172,7 +172,7 @@ func main() {
 		},
 		Tables: map[string]func(*study.Data) (string, error){
 			"server": serverTable, "client": clientTable, "latencies": latencyTable, "sizes": sizesTable,
-			"retries": retryTable, "checks": checkTable, "wide": func(d *study.Data) (string, error) { return d.Wide(), nil },
+			"retries": retryTable, "checks": checkTable, "wide": (*study.Data).Wide,
 		},
 	})
 }

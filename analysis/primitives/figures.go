@@ -46,7 +46,7 @@ func full(d *study.Data) (study.Drawing, error) {
 			Experiment: "primitives",
 			Title: "In Go, with AES instructions, " + d.Faster(rate, aes.name, aes.in("go", "seal", largest, "on"), chacha.name, chacha.in("go", "seal", largest, "on")) +
 				"; without, " + d.Faster(rate, aes.name, aes.in("go", "seal", largest, "off"), chacha.name, chacha.in("go", "seal", largest, "off")),
-			Subtitle: d.Subtitle("sealing 16 KiB on one core; OpenSSL without the crossings from Go; dots: median over rounds; whiskers: its 95 % interval; hollow diamonds: published"),
+			Subtitle: d.Subtitle("sealing 16 KiB on one core; OpenSSL without the crossings from Go; " + study.MedianWhiskers),
 		},
 		Quantity: "content sealed", Unit: net, Log: true, Series: series, Groups: groups,
 	}, nil

@@ -149,7 +149,7 @@ func main() {
 		},
 		Tables: map[string]func(*study.Data) (string, error){
 			"full": fullTable, "openssl": opensslTable, "open": openTable, "speed": speedTable,
-			"wide": func(d *study.Data) (string, error) { return d.Wide(), nil },
+			"wide": (*study.Data).Wide,
 		},
 	})
 }

@@ -9,8 +9,6 @@ import (
 	"cryptocost/analysis/internal/study"
 )
 
-const medianWhiskers = "dots: median over rounds; whiskers: its 95 % interval; hollow diamonds: published"
-
 // onAndOff are the series of all rows: with AES instructions and without.
 func onAndOff(d *study.Data) []chart.Series {
 	series := []chart.Series{{Name: "AES instructions", Color: chart.Blue}, {Name: "without", Color: chart.Vermillion}}
@@ -52,7 +50,7 @@ func rates(d *study.Data) (study.Drawing, error) {
 			Experiment: "throughput",
 			Title: "With AES instructions " + d.Faster(rate, aes.name, aes.on(), chacha.name, chacha.on()) +
 				"; without, " + d.Faster(rate, aes.name, aes.off(), chacha.name, chacha.off()),
-			Subtitle: d.Subtitle("one connection over loopback, 16 KiB writes; " + medianWhiskers),
+			Subtitle: d.Subtitle("one connection over loopback, 16 KiB writes; " + study.MedianWhiskers),
 		},
 		Quantity: "content that arrives", Unit: rate, Log: true,
 		Series: onAndOff(d), Groups: []chart.Group{{Rows: protocolRows(d, rate)}},
@@ -67,7 +65,7 @@ func cpus(d *study.Data) (study.Drawing, error) {
 			Experiment: "throughput",
 			Title: fmt.Sprintf("AES-128-GCM adds %s to a byte; without AES instructions it costs %s as much",
 				d.Adds(cpu, aes.on(), tcp.on()), d.Times(cpu, aes.off(), aes.on())),
-			Subtitle: d.Subtitle("CPU time of both ends together, socket included; " + medianWhiskers),
+			Subtitle: d.Subtitle("CPU time of both ends together, socket included; " + study.MedianWhiskers),
 		},
 		Quantity: "CPU time per byte", Unit: cpu, Log: true,
 		Series: onAndOff(d), Groups: []chart.Group{{Rows: protocolRows(d, cpu)}},

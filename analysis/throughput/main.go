@@ -126,7 +126,7 @@ func main() {
 		},
 		Tables: map[string]func(*study.Data) (string, error){
 			"rate": rateTable, "cpu": cpuTable, "writes": writeTable, "checks": checkTable,
-			"wide": func(d *study.Data) (string, error) { return d.Wide(), nil },
+			"wide": (*study.Data).Wide,
 		},
 	})
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"os"
 	"slices"
 	"strings"
@@ -113,6 +115,38 @@ func TestNames(t *testing.T) {
 	for _, name := range names {
 		if base, ok := strings.CutSuffix(name, "/twin=b"); ok && !slices.Contains(names, base) {
 			t.Errorf("%s is the twin of no case", name)
+		}
+	}
+}
+
+// TestCheck checks what a client accepts of a negotiated connection: nothing
+// but what its case says.
+func TestCheck(t *testing.T) {
+	bundle, err := keys.Leaf("ecdsa-p256")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := bundle.Certificate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	right := tls.ConnectionState{Version: tls.VersionTLS13, CurveID: tls.X25519, PeerCertificates: []*x509.Certificate{cert.Leaf}}
+	c := client{config: config{Version: tls.VersionTLS13, Kex: "x25519", Cert: "ecdsa-p256"}}
+	if err := c.check(right); err != nil {
+		t.Errorf("the right connection: %v", err)
+	}
+	for name, wrong := range map[string]func(*tls.ConnectionState, *client){
+		"version":     func(s *tls.ConnectionState, _ *client) { s.Version = tls.VersionTLS12 },
+		"group":       func(s *tls.ConnectionState, _ *client) { s.CurveID = tls.CurveP256 },
+		"retry":       func(s *tls.ConnectionState, _ *client) { s.HelloRetryRequest = true },
+		"resumption":  func(s *tls.ConnectionState, _ *client) { s.DidResume = true },
+		"certificate": func(_ *tls.ConnectionState, c *client) { c.Cert = "ecdsa-p384" },
+		"suite":       func(_ *tls.ConnectionState, c *client) { c.Suites = rsaKexSuites },
+	} {
+		state, client := right, c
+		wrong(&state, &client)
+		if err := client.check(state); err == nil {
+			t.Errorf("no error for another %s", name)
 		}
 	}
 }

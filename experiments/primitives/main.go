@@ -21,7 +21,7 @@
 // Every call into libcrypto costs the crossing from Go to C, and a message
 // takes several. The case /lib=openssl/call=nothing measures a call that does
 // nothing, in the same rounds, so that the analysis can take the crossings
-// off; below 1400 B they are most of the time, and the result is not called
+// off; below 8 KiB they are too much of the time, and the result is not called
 // a comparison there.
 //
 // As a check, `openssl speed` runs the same algorithms at 16 KiB in one

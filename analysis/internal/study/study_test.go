@@ -146,7 +146,7 @@ func TestFewRounds(t *testing.T) {
 	if v := get(t, d, "xeon", "headlines"); v.Value != 0 {
 		t.Errorf("5 rounds give %+v", v)
 	}
-	if got := d.Wide(); got != "None has an interval.\n" {
+	if got, err := d.Wide(); err != nil || got != "None has an interval.\n" {
 		t.Errorf("5 rounds give the wide ratios\n%s", got)
 	}
 }

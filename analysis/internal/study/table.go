@@ -182,11 +182,11 @@ func (d *Data) observed(m *samples.Machine, name string) string {
 	}
 }
 
-// Wide lists the headline ratios whose interval is not narrow enough.
-func (d *Data) Wide() string {
+// Wide is the table of the headline ratios whose interval is not narrow enough.
+func (d *Data) Wide() (string, error) {
 	headlines := d.headlines(d.Main)
 	if len(headlines) == 0 {
-		return "None has an interval.\n"
+		return "None has an interval.\n", nil
 	}
 	var lines [][]string
 	for _, h := range headlines {
@@ -195,10 +195,13 @@ func (d *Data) Wide() string {
 		}
 	}
 	if len(lines) == 0 {
-		return "None is wider.\n"
+		return "None is wider.\n", nil
 	}
-	return Markdown([]string{"ratio", "half-width"}, lines)
+	return Markdown([]string{"ratio", "half-width"}, lines), nil
 }
+
+// MedianWhiskers is the part of a subtitle that says what the marks are.
+const MedianWhiskers = "dots: median over rounds; whiskers: its 95 % interval; hollow diamonds: published"
 
 // Subtitle is the line under a figure's title.
 func (d *Data) Subtitle(what string) string {

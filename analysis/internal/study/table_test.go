@@ -42,8 +42,8 @@ func TestTables(t *testing.T) {
 		"few-rounds.md":      func() string { return compute(t, few).CostTable(cpu, costs) },
 		"checks.md":          func() string { return compute(t, standard).CheckTable(checks) },
 		"checks-machines.md": func() string { return compute(t, standard, few).CheckTable(checks) },
-		"wide.md":            func() string { return compute(t, noisy).Wide() },
-		"wide-none.md":       func() string { return compute(t, standard).Wide() },
+		"wide.md":            func() string { return must(t)(compute(t, noisy).Wide()) },
+		"wide-none.md":       func() string { return must(t)(compute(t, standard).Wide()) },
 		"ranges.md": func() string {
 			d := compute(t, standard)
 			var lines [][]string
@@ -132,5 +132,16 @@ func TestPublished(t *testing.T) {
 		if got := d.PublishedText(test.unit, test.name); got != test.want {
 			t.Errorf("published %s of %s: %q, want %q", test.unit, test.name, got, test.want)
 		}
+	}
+}
+
+// must gives a table that has no error.
+func must(t *testing.T) func(string, error) string {
+	return func(table string, err error) string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table
 	}
 }
