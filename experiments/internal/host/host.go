@@ -92,6 +92,26 @@ type Spec struct {
 	Env  []string // KEY=value, added to the parent's environment
 	// Remote is where to run it ("ssh://[user@]host[:port]"); empty: here.
 	Remote string
+	// Place is where on this machine to run it; nil: beside the caller.
+	Place Place
+}
+
+// A Place is where on this machine processes run, such as an end of a link.
+type Place interface {
+	// Start starts cmd, whose standard streams are files or pipes of cmd.
+	// wait returns when the process has ended and its output is copied; kill
+	// ends it at once.
+	Start(cmd *exec.Cmd) (wait func() error, kill func(), err error)
+}
+
+// Here is the place of the caller itself. The kernel kills what runs there
+// when the caller ends (Linux).
+type Here struct{}
+
+// Start implements [Place].
+func (Here) Start(cmd *exec.Cmd) (wait func() error, kill func(), err error) {
+	wait, err = start(cmd)
+	return wait, func() { _ = cmd.Process.Kill() }, err // already ended: nothing to kill
 }
 
 // A Process is a running role.
@@ -134,14 +154,18 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 	}
 	cmd.Stderr = p.stderr
 	cmd.WaitDelay = endTime
-	wait, err := start(cmd)
+	place := spec.Place
+	if place == nil {
+		place = Here{}
+	}
+	wait, kill, err := place.Start(cmd)
 	if err != nil {
 		return nil, fmt.Errorf("start role %q: %w", spec.Role, err)
 	}
 	killed := make(chan struct{})
 	p.kill = sync.OnceFunc(func() {
 		close(killed)
-		_ = cmd.Process.Kill() // already ended: nothing to do
+		kill()
 	})
 	go func() {
 		defer close(p.silent)
@@ -425,14 +449,17 @@ type Group struct {
 }
 
 type member struct {
-	once sync.Once
-	p    *Process
-	err  error
+	once  sync.Once
+	value Closer
+	err   error
 }
 
-// Process gives the process of the group with that name, started by spec
-// when it is asked for first. prepare, which may be nil, is run once on it.
-func (g *Group) Process(ctx context.Context, name string, spec Spec, prepare func(*Process) error) (*Process, error) {
+// A Closer is what a group ends.
+type Closer interface{ Close() }
+
+// Shared gives what the group has under that name; make makes it when it is
+// asked for first, and the group closes it.
+func Shared[T Closer](g *Group, name string, make func() (T, error)) (T, error) {
 	g.mu.Lock()
 	if g.named == nil {
 		g.named = map[string]*member{}
@@ -444,14 +471,30 @@ func (g *Group) Process(ctx context.Context, name string, spec Spec, prepare fun
 	}
 	g.mu.Unlock()
 	m.once.Do(func() {
+		var value T
+		if value, m.err = make(); m.err == nil {
+			m.value = value
+		}
+	})
+	value, _ := m.value.(T) // the zero T with an error
+	return value, m.err
+}
+
+// Process gives the process of the group with that name, started by spec
+// when it is asked for first. prepare, which may be nil, is run once on it.
+func (g *Group) Process(ctx context.Context, name string, spec Spec, prepare func(*Process) error) (*Process, error) {
+	return Shared(g, name, func() (*Process, error) {
 		if g.remote(spec.Role) {
 			spec.Remote = g.Remote
 		}
-		if m.p, m.err = Start(ctx, spec); m.err == nil && prepare != nil {
-			m.err = prepare(m.p)
+		p, err := Start(ctx, spec)
+		if err == nil && prepare != nil {
+			if err = prepare(p); err != nil {
+				p.Close()
+			}
 		}
+		return p, err
 	})
-	return m.p, m.err
 }
 
 // ListenHost is the address that a server in the given role listens on: the
@@ -481,8 +524,8 @@ func (g *Group) Close() {
 	defer g.mu.Unlock()
 	var wait sync.WaitGroup
 	for _, m := range g.named {
-		if m.p != nil {
-			wait.Go(m.p.Close)
+		if m.value != nil {
+			wait.Go(m.value.Close)
 		}
 	}
 	wait.Wait()

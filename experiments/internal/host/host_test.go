@@ -401,11 +401,15 @@ func TestGroup(t *testing.T) {
 	if other == same[0] || prepared.Load() != 2 {
 		t.Errorf("two names: same process %v, prepared %d times", other == same[0], prepared.Load())
 	}
+	var unprepared int
 	for range 2 {
-		_, err := g.Process(t.Context(), "c", Spec{Role: "worker"}, func(p *Process) error { return p.Call(t.Context(), "fail", nil, nil) })
+		_, err := g.Process(t.Context(), "c", Spec{Role: "worker"}, func(p *Process) error {
+			unprepared = pidOf(t, p)
+			return p.Call(t.Context(), "fail", nil, nil)
+		})
 		wantError(t, err, "out of luck")
 	}
-	pids := []int{pidOf(t, same[0]), pidOf(t, other), pidOf(t, g.named["c"].p)}
+	pids := []int{pidOf(t, same[0]), pidOf(t, other), unprepared}
 	g.Close()
 	for _, pid := range pids {
 		if alive(pid) {

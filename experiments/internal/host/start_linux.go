@@ -11,7 +11,10 @@ import (
 // tied to the thread that started the child (prctl(2), PR_SET_PDEATHSIG), so
 // that thread is kept until the child has ended.
 func start(cmd *exec.Cmd) (wait func() error, err error) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	started := make(chan error)
 	waitNow := make(chan struct{})
 	ended := make(chan error, 1)

@@ -12,15 +12,19 @@ func passes(quota, slice time.Duration) int {
 }
 
 // schedule is the order of a round as indices of cases: a permutation of the
-// sliced cases for every pass, and each whole case once, at a random place.
+// sliced cases for every pass, and each whole case once, at a random place or
+// before all others.
 // The same seed and round give the same order.
 func schedule(cases []Case, passes int, seed uint64, round int) []int {
 	rng := rand.New(rand.NewPCG(seed, uint64(round)))
-	var sliced, whole []int
+	var first, sliced, whole []int
 	for i, c := range cases {
-		if c.Whole {
+		switch {
+		case c.Whole && c.First:
+			first = append(first, i)
+		case c.Whole:
 			whole = append(whole, i)
-		} else {
+		default:
 			sliced = append(sliced, i)
 		}
 	}
@@ -32,5 +36,5 @@ func schedule(cases []Case, passes int, seed uint64, round int) []int {
 	for _, i := range whole {
 		order = slices.Insert(order, rng.IntN(len(order)+1), i)
 	}
-	return order
+	return append(first, order...)
 }

@@ -55,6 +55,10 @@ type Case struct {
 	// Whole asks for one window of the whole quota, at a random moment of
 	// the round, for what can't be sliced.
 	Whole bool
+	// First asks, of a whole case, for its window before all others of the
+	// round, in the order of the cases: what it finds wrong fails the round
+	// before more time is spent on it.
+	First bool
 	// Repeats marks a case that repeats another, to show noise. Of its
 	// latencies only the percentiles are kept.
 	Repeats bool
@@ -89,10 +93,23 @@ type Slice struct {
 	Quantities []Quantity
 	// Latencies of the operations, where they are timed one by one.
 	Latencies []time.Duration
+	// Moments are further times of the operations, by name: "handshake"
+	// gives p50-handshake-ns/op. Their percentiles are kept.
+	Moments map[string][]time.Duration
 	// Tallies are exact observations.
 	Tallies []Tally
+	// Parts are what the operations consist of.
+	Parts []Part
 	// Involuntary is the number of context switches forced on the processes.
 	Involuntary int64
+}
+
+// A Part is a part of each operation, such as one record of a handshake,
+// recorded as a case of its own under the case's name and the suffix, which
+// is one more "/key=value". Its Elapsed, Involuntary and Parts do not count.
+type Part struct {
+	Suffix string
+	Slice  Slice
 }
 
 // A Quantity is a sum divided by what it is spread over: 3 ms of CPU per 20

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -18,18 +19,45 @@ type window struct {
 	elapsed     time.Duration
 	quantities  []Quantity
 	latencies   []time.Duration
+	moments     map[string][]time.Duration
 	tallies     []Tally
+	parts       []part
 	involuntary int64
 	noise       noise
 }
 
+// A part is the window of a part of the operations.
+type part struct {
+	suffix string
+	window window
+}
+
 // add sums a slice and what disturbed it.
 func (w *window) add(s Slice, n noise) {
-	w.ops += s.Ops
 	w.elapsed += s.Elapsed
-	w.latencies = append(w.latencies, s.Latencies...)
 	w.involuntary += s.Involuntary
 	w.noise = w.noise.plus(n)
+	w.addOps(s)
+	for _, p := range s.Parts {
+		i := slices.IndexFunc(w.parts, func(have part) bool { return have.suffix == p.Suffix })
+		if i < 0 {
+			i = len(w.parts)
+			w.parts = append(w.parts, part{suffix: p.Suffix})
+		}
+		w.parts[i].window.addOps(p.Slice)
+	}
+}
+
+// addOps sums what the operations of a slice gave.
+func (w *window) addOps(s Slice) {
+	w.ops += s.Ops
+	w.latencies = append(w.latencies, s.Latencies...)
+	for name, times := range s.Moments {
+		if w.moments == nil {
+			w.moments = map[string][]time.Duration{}
+		}
+		w.moments[name] = append(w.moments[name], times...)
+	}
 	for _, q := range s.Quantities {
 		i := slices.IndexFunc(w.quantities, func(have Quantity) bool { return have.Unit == q.Unit })
 		if i < 0 {
@@ -55,19 +83,40 @@ var latencyPercentiles = []struct {
 	p    float64
 }{{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"max", 1}}
 
-// samples gives the lines of the window: the window's own line, one for each
-// tally, and raw latencies.
+// samples gives the lines of the window: the window's own line with what
+// disturbed it, one for each tally, raw latencies, and those of its parts.
 func (w *window) samples(name string, raw int, rng *rand.Rand) ([]data.Sample, error) {
+	around := append([]data.Value{
+		{Value: float64(w.elapsed), Unit: "window-ns"},
+		{Value: float64(w.involuntary), Unit: "involuntary-switches"},
+	}, w.noise.values()...)
+	samples, err := w.ownSamples(name, around, raw, rng)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range w.parts {
+		more, err := p.window.ownSamples(name+p.suffix, nil, 0, rng)
+		if err != nil {
+			return nil, err
+		}
+		samples = append(samples, more...)
+	}
+	return samples, nil
+}
+
+// ownSamples are the lines under the window's own name. Its values, if it has
+// any, are followed by those around it.
+func (w *window) ownSamples(name string, around []data.Value, raw int, rng *rand.Rand) ([]data.Sample, error) {
 	if w.ops < 1 {
 		return nil, fmt.Errorf("case %s: no operation fits its slices", name)
 	}
 	var samples []data.Sample
-	if len(w.quantities) > 0 {
-		values, err := w.values()
-		if err != nil {
-			return nil, fmt.Errorf("case %s: %w", name, err)
-		}
-		samples = append(samples, data.Sample{Case: name, Ops: w.ops, Values: values})
+	values, err := w.values()
+	if err != nil {
+		return nil, fmt.Errorf("case %s: %w", name, err)
+	}
+	if len(values) > 0 {
+		samples = append(samples, data.Sample{Case: name, Ops: w.ops, Values: append(values, around...)})
 	}
 	slices.SortFunc(w.tallies, func(a, b Tally) int { return strings.Compare(fmt.Sprint(a.Values), fmt.Sprint(b.Values)) })
 	for _, t := range w.tallies {
@@ -81,7 +130,7 @@ func (w *window) samples(name string, raw int, rng *rand.Rand) ([]data.Sample, e
 	return samples, nil
 }
 
-// values are those of the window's own line.
+// values are the quantities and percentiles of the window.
 func (w *window) values() ([]data.Value, error) {
 	var values []data.Value
 	for _, q := range w.quantities {
@@ -90,18 +139,26 @@ func (w *window) values() ([]data.Value, error) {
 		}
 		values = append(values, data.Value{Value: q.Sum / q.Per, Unit: q.Unit})
 	}
-	if len(w.latencies) > 0 {
-		sorted := make([]float64, len(w.latencies))
-		for i, l := range w.latencies {
-			sorted[i] = float64(l)
-		}
-		slices.Sort(sorted)
-		for _, p := range latencyPercentiles {
-			values = append(values, data.Value{Value: stat.Quantile(p.p, stat.Empirical, sorted, nil), Unit: p.name + "-latency-ns/op"})
-		}
+	values = append(values, percentiles("latency", w.latencies)...)
+	for _, name := range slices.Sorted(maps.Keys(w.moments)) {
+		values = append(values, percentiles(name, w.moments[name])...)
 	}
-	values = append(values,
-		data.Value{Value: float64(w.elapsed), Unit: "window-ns"},
-		data.Value{Value: float64(w.involuntary), Unit: "involuntary-switches"})
-	return append(values, w.noise.values()...), nil
+	return values, nil
+}
+
+// percentiles are those of times, none of no times.
+func percentiles(name string, times []time.Duration) []data.Value {
+	if len(times) == 0 {
+		return nil
+	}
+	sorted := make([]float64, len(times))
+	for i, t := range times {
+		sorted[i] = float64(t)
+	}
+	slices.Sort(sorted)
+	var values []data.Value
+	for _, p := range latencyPercentiles {
+		values = append(values, data.Value{Value: stat.Quantile(p.p, stat.Empirical, sorted, nil), Unit: p.name + "-" + name + "-ns/op"})
+	}
+	return values
 }

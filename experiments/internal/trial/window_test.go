@@ -93,6 +93,7 @@ func TestScheduleOfFew(t *testing.T) {
 		{"none", nil, nil},
 		{"one", []Case{{}}, []int{0, 0}},
 		{"one that is whole", []Case{{Whole: true}}, []int{0}},
+		{"some that come first", []Case{{}, {Whole: true, First: true}, {Whole: true, First: true}}, []int{1, 2, 0, 0}},
 	} {
 		if got := schedule(test.cases, 2, 1, 1); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
@@ -230,6 +231,10 @@ func TestRawLatencies(t *testing.T) {
 			t.Fatal(err)
 		}
 		seen := map[float64]bool{}
+		if len(samples) != 1+kept {
+			t.Fatalf("%d samples, want the percentiles and %d latencies", len(samples), kept)
+		}
+		samples = samples[1:]
 		for _, s := range samples {
 			counts[int(s.Values[0].Value)]++
 			seen[s.Values[0].Value] = true
@@ -244,12 +249,52 @@ func TestRawLatencies(t *testing.T) {
 	}
 	for _, raw := range []int{all, all + 1} {
 		samples, err := w.samples("/kind=a", raw, rand.New(rand.NewPCG(1, 1)))
-		if err != nil || len(samples) != all {
+		if err != nil || len(samples) != 1+all {
 			t.Errorf("%d of %d latencies are kept, want all (%v)", len(samples), raw, err)
 		}
 	}
 	if !slices.IsSorted(w.latencies) {
 		t.Error("sampling changed the window's latencies")
+	}
+}
+
+// TestParts: a part is a case of its own, without what is around the window.
+func TestParts(t *testing.T) {
+	record := func(bytes float64, at time.Duration) Part {
+		return Part{Suffix: "/record=a", Slice: Slice{Ops: 1, Latencies: []time.Duration{at}, Tallies: []Tally{{1, []data.Value{{Value: bytes, Unit: "record-B/op"}}}}}}
+	}
+	var w window
+	for _, at := range []time.Duration{4, 8, 6} {
+		w.add(Slice{Ops: 1, Elapsed: 10, Moments: map[string][]time.Duration{"handshake": {at}}, Parts: []Part{record(float64(at), at)}},
+			noise{span: 10, calibration: 5, loops: 1})
+	}
+	w.add(Slice{Ops: 1, Elapsed: 10, Moments: map[string][]time.Duration{"handshake": {2}}, Parts: []Part{record(8, 10)}}, noise{})
+	samples, err := w.samples("/kind=a", 5, rand.New(rand.NewPCG(1, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(samples) != 1+1+3 {
+		t.Fatalf("%d samples: %+v", len(samples), samples)
+	}
+	want := map[string]float64{
+		"p50-handshake-ns/op": 4, "p90-handshake-ns/op": 8, "p99-handshake-ns/op": 8, "max-handshake-ns/op": 8,
+		"window-ns": 40, "involuntary-switches": 0, "calibration-ns/op": 5,
+	}
+	if got := values(samples[0]); samples[0].Case != "/kind=a" || samples[0].Ops != 4 || !reflect.DeepEqual(got, want) {
+		t.Errorf("the window of %d operations has %v, want %v", samples[0].Ops, got, want)
+	}
+	want = map[string]float64{"p50-latency-ns/op": 6, "p90-latency-ns/op": 10, "p99-latency-ns/op": 10, "max-latency-ns/op": 10}
+	if got := values(samples[1]); samples[1].Case != "/kind=a/record=a" || samples[1].Ops != 4 || !reflect.DeepEqual(got, want) {
+		t.Errorf("the part of %d operations has %v, want %v", samples[1].Ops, got, want)
+	}
+	for i, tally := range []struct {
+		ops   int
+		bytes float64
+	}{{1, 4}, {1, 6}, {2, 8}} {
+		want := data.Sample{Case: "/kind=a/record=a", Ops: tally.ops, Values: []data.Value{{Value: tally.bytes, Unit: "record-B/op"}}}
+		if got := samples[2+i]; !reflect.DeepEqual(got, want) {
+			t.Errorf("tally %+v, want %+v", got, want)
+		}
 	}
 }
 
