@@ -77,11 +77,14 @@ func (w *window) addOps(s Slice) {
 	}
 }
 
-// latencyPercentiles are those of all operations of a window.
-var latencyPercentiles = []struct {
+// A percentile has the name of its unit.
+type percentile struct {
 	name string
 	p    float64
-}{{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"max", 1}}
+}
+
+// latencyPercentiles are those of all operations of a window.
+var latencyPercentiles = []percentile{{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"max", 1}}
 
 // samples gives the lines of the window: the window's own line with what
 // disturbed it, one for each tally, raw latencies, and those of its parts.
@@ -105,13 +108,18 @@ func (w *window) samples(name string, raw int, rng *rand.Rand) ([]data.Sample, e
 }
 
 // ownSamples are the lines under the window's own name. Its values, if it has
-// any, are followed by those around it.
+// any, are followed by those around it; a part, around which is nothing, keeps
+// the median of its times only, since there are many parts.
 func (w *window) ownSamples(name string, around []data.Value, raw int, rng *rand.Rand) ([]data.Sample, error) {
 	if w.ops < 1 {
 		return nil, fmt.Errorf("case %s: no operation fits its slices", name)
 	}
 	var samples []data.Sample
-	values, err := w.values()
+	kept := latencyPercentiles
+	if around == nil {
+		kept = latencyPercentiles[:1]
+	}
+	values, err := w.values(kept)
 	if err != nil {
 		return nil, fmt.Errorf("case %s: %w", name, err)
 	}
@@ -122,16 +130,16 @@ func (w *window) ownSamples(name string, around []data.Value, raw int, rng *rand
 	for _, t := range w.tallies {
 		samples = append(samples, data.Sample{Case: name, Ops: t.Ops, Values: t.Values})
 	}
-	kept := slices.Clone(w.latencies)
-	rng.Shuffle(len(kept), func(i, j int) { kept[i], kept[j] = kept[j], kept[i] })
-	for _, l := range kept[:min(raw, len(kept))] {
+	uniform := slices.Clone(w.latencies)
+	rng.Shuffle(len(uniform), func(i, j int) { uniform[i], uniform[j] = uniform[j], uniform[i] })
+	for _, l := range uniform[:min(raw, len(uniform))] {
 		samples = append(samples, data.Sample{Case: name, Ops: 1, Values: []data.Value{{Value: float64(l), Unit: "latency-ns/op"}}})
 	}
 	return samples, nil
 }
 
-// values are the quantities and percentiles of the window.
-func (w *window) values() ([]data.Value, error) {
+// values are the quantities and the percentiles kept of the window.
+func (w *window) values(kept []percentile) ([]data.Value, error) {
 	var values []data.Value
 	for _, q := range w.quantities {
 		if q.Per <= 0 {
@@ -139,15 +147,15 @@ func (w *window) values() ([]data.Value, error) {
 		}
 		values = append(values, data.Value{Value: q.Sum / q.Per, Unit: q.Unit})
 	}
-	values = append(values, percentiles("latency", w.latencies)...)
+	values = append(values, percentiles("latency", w.latencies, kept)...)
 	for _, name := range slices.Sorted(maps.Keys(w.moments)) {
-		values = append(values, percentiles(name, w.moments[name])...)
+		values = append(values, percentiles(name, w.moments[name], kept)...)
 	}
 	return values, nil
 }
 
-// percentiles are those of times, none of no times.
-func percentiles(name string, times []time.Duration) []data.Value {
+// percentiles are those kept of times, none of no times.
+func percentiles(name string, times []time.Duration, kept []percentile) []data.Value {
 	if len(times) == 0 {
 		return nil
 	}
@@ -157,7 +165,7 @@ func percentiles(name string, times []time.Duration) []data.Value {
 	}
 	slices.Sort(sorted)
 	var values []data.Value
-	for _, p := range latencyPercentiles {
+	for _, p := range kept {
 		values = append(values, data.Value{Value: stat.Quantile(p.p, stat.Empirical, sorted, nil), Unit: p.name + "-" + name + "-ns/op"})
 	}
 	return values
