@@ -1,0 +1,166 @@
+package link
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+	"time"
+
+	"cryptocost/experiments/internal/host"
+)
+
+// probes are a process at each end, which measure the wire by connecting.
+type probes struct {
+	server, client *host.Process
+	address        string
+}
+
+// probes gives the probes of the group, started when they are asked for first.
+func (l *Link) probes(ctx context.Context, g *host.Group) (probes, error) {
+	var p probes
+	var port int
+	var err error
+	p.server, err = g.Process(ctx, "link-probe server", host.Spec{Role: probeRole, Place: l.Server()}, nil)
+	if err != nil {
+		return p, err
+	}
+	if err := p.server.Call(ctx, "listen", nil, &port); err != nil {
+		return p, err
+	}
+	p.address = net.JoinHostPort(ServerAddress, strconv.Itoa(port))
+	p.client, err = g.Process(ctx, "link-probe client", host.Spec{Role: probeRole, Place: l.Client()}, nil)
+	return p, err
+}
+
+// connect makes n connections, each 2 ms after the one before.
+func (p probes) connect(ctx context.Context, n int) (connected, error) {
+	var c connected
+	if err := p.client.Call(ctx, "connect", connectTo{p.address, n}, &c); err != nil {
+		return c, err
+	}
+	return c, p.server.Call(ctx, "congestion", nil, &c.ServerCongestion)
+}
+
+// connectTo is a request to connect.
+type connectTo struct {
+	Address string `json:"address"`
+	N       int    `json:"n"`
+}
+
+// connected is what connecting showed.
+type connected struct {
+	Times []time.Duration `json:"times"`
+	// Of the client's last connection, right after connecting.
+	Congestion string `json:"congestion"` // algorithm
+	Window     int    `json:"window"`     // congestion window in segments
+	MSS        int    `json:"mss"`        // of what it sends
+	// SlowStartAfterIdle is the sysctl net.ipv4.tcp_slow_start_after_idle.
+	SlowStartAfterIdle string `json:"slow_start_after_idle"`
+	// ServerCongestion is the algorithm of the server's last connection.
+	ServerCongestion string `json:"server_congestion"`
+}
+
+// connectGap is between two connects.
+const connectGap = 2 * time.Millisecond
+
+// A prober is the process at an end.
+type prober struct {
+	mu         sync.Mutex
+	listener   *net.TCPListener
+	congestion string
+}
+
+// probe is the role of the probes.
+func probe() map[string]host.Handler {
+	p := &prober{}
+	return map[string]host.Handler{
+		"listen":  host.Handle(p.listen),
+		"connect": host.Handle(p.connect),
+		"congestion": func(json.RawMessage) (any, error) {
+			// A client can be connected before the server has accepted.
+			for range 1000 {
+				p.mu.Lock()
+				congestion := p.congestion
+				p.mu.Unlock()
+				if congestion != "" {
+					return congestion, nil
+				}
+				time.Sleep(time.Millisecond)
+			}
+			return nil, errors.New("no connection was accepted")
+		},
+	}
+}
+
+// listen accepts connections, holds each until the client has closed it, and
+// tells its port. Asked again, it tells the same.
+func (p *prober) listen(struct{}) (int, error) {
+	if p.listener == nil {
+		var err error
+		if p.listener, err = net.ListenTCP("tcp4", &net.TCPAddr{IP: net.ParseIP(ServerAddress)}); err != nil {
+			return 0, err
+		}
+		go p.accept()
+	}
+	return p.listener.Addr().(*net.TCPAddr).Port, nil
+}
+
+func (p *prober) accept() {
+	for {
+		conn, err := p.listener.AcceptTCP()
+		if err != nil {
+			return
+		}
+		seen, err := inspect(conn)
+		p.mu.Lock()
+		if p.congestion = seen.Congestion; err != nil {
+			p.congestion = err.Error()
+		}
+		p.mu.Unlock()
+		go func() {
+			_, _ = conn.Read(make([]byte, 1)) // the end of the connection
+			_ = conn.Close()
+		}()
+	}
+}
+
+// connect makes the connections, whose times overlap on a slow wire.
+func (p *prober) connect(to connectTo) (connected, error) {
+	times := make([]time.Duration, to.N)
+	conns := make([]net.Conn, to.N)
+	errs := make([]error, to.N)
+	var group sync.WaitGroup
+	start := time.Now()
+	for i := range to.N {
+		time.Sleep(time.Until(start.Add(time.Duration(i) * connectGap)))
+		group.Go(func() {
+			begin := time.Now()
+			conns[i], errs[i] = net.Dial("tcp4", to.Address)
+			times[i] = time.Since(begin)
+		})
+	}
+	group.Wait()
+	var c connected
+	for i, conn := range conns {
+		if errs[i] != nil {
+			return c, fmt.Errorf("connect over the wire: %w", errs[i])
+		}
+		var err error
+		if c, err = inspect(conn.(*net.TCPConn)); err != nil {
+			return c, err
+		}
+		// Reset, so that no port waits and nothing is under way behind it.
+		if err := conn.(*net.TCPConn).SetLinger(0); err != nil {
+			return c, err
+		}
+		if err := conn.Close(); err != nil {
+			return c, err
+		}
+	}
+	c.Times = times
+	return c, nil
+}
