@@ -160,7 +160,7 @@ func (f *forwarder) receive(side int) {
 			return
 		}
 		arrived := arrival(f.control[:controls])
-		if side == clientEnd && isSYN(buffer[:n]) {
+		if side == clientEnd && firstOfConnection(buffer[:n]) {
 			f.lastSYN.Store(arrived)
 		}
 		f.pending.Add(1)
@@ -185,8 +185,8 @@ func arrival(control []byte) int64 {
 	return now - age
 }
 
-// isSYN says whether a frame is the first of a TCP connection (RFC 9293, 3.1).
-func isSYN(frame []byte) bool {
+// firstOfConnection says whether a frame is the first of a TCP connection (RFC 9293, 3.1).
+func firstOfConnection(frame []byte) bool {
 	const header, protocol, flags, syn, ack = 14, 14 + 9, 13, 2, 16
 	if len(frame) < header+20 || binary.BigEndian.Uint16(frame[12:]) != unix.ETH_P_IP || frame[protocol] != unix.IPPROTO_TCP {
 		return false

@@ -13,7 +13,9 @@ package link
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"slices"
 	"strconv"
@@ -50,7 +52,9 @@ func (w Wire) RoundTrip() time.Duration { return w.Up + w.Down }
 
 // String names the wire in cases: "0+50ms".
 func (w Wire) String() string {
-	millis := func(d time.Duration) string { return strconv.FormatFloat(d.Seconds()*1e3, 'f', -1, 64) }
+	millis := func(d time.Duration) string {
+		return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', -1, 64)
+	}
 	return millis(w.Up) + "+" + millis(w.Down) + "ms"
 }
 
@@ -105,10 +109,15 @@ var tried = sync.OnceValues(func() (description string, err error) {
 // Missing says why no link can be made here and what would allow it, or
 // nothing if one can. It makes one to find out.
 func Missing() string {
-	if _, err := tried(); err != nil {
-		return "no link of network namespaces: " + err.Error() + remedy()
+	_, err := tried()
+	if err == nil {
+		return ""
 	}
-	return ""
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		err = of.Err // without the path, which is this machine's own
+	}
+	return "no link of network namespaces: " + err.Error() + remedy()
 }
 
 // Describe is what both ends of the link have in common on all wires, as

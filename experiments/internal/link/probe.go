@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strconv"
 	"sync"
@@ -122,7 +123,7 @@ func (p *prober) accept() {
 		}
 		p.mu.Unlock()
 		go func() {
-			_, _ = conn.Read(make([]byte, 1)) // the end of the connection
+			_, _ = io.Copy(io.Discard, conn) // until the client has ended it
 			_ = conn.Close()
 		}()
 	}
