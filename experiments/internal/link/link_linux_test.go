@@ -122,9 +122,19 @@ func namespacesOf(files ...string) []string {
 func leftOf(t *testing.T, made []string) []string {
 	t.Helper()
 	left := others(t)
-	for _, name := range namespacesOf("/proc/[0-9]*/ns/*") {
-		if slices.Contains(made, name) {
-			left = append(left, name)
+	running, err := filepath.Glob("/proc/[0-9]*/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range running {
+		// One that has ended, and only waits for its parent to notice, has none.
+		if _, err := os.Readlink(link); err != nil {
+			continue
+		}
+		for _, name := range namespacesOf(filepath.Dir(link) + "/ns/*") {
+			if slices.Contains(made, name) {
+				left = append(left, name)
+			}
 		}
 	}
 	return left
