@@ -205,19 +205,9 @@ func (t Traffic) Since(earlier Traffic) []trial.Quantity {
 	}
 }
 
-// connects is how many connects measure the wire.
+// connects is how many connects measure the wire, each begun 2 ms after the one
+// before.
 const connects = 60
-
-// Connects gives the times of that many connects over the wire, started
-// 2 ms one after the other.
-func (l *Link) Connects(ctx context.Context, g *host.Group) ([]time.Duration, error) {
-	p, err := l.probes(ctx, g)
-	if err != nil {
-		return nil, err
-	}
-	seen, err := p.connect(ctx, connects)
-	return seen.Times, err
-}
 
 // Check is the case that measures the wire itself before each round: the
 // times of 60 connects. It fails the round when their median is off the set
@@ -234,11 +224,12 @@ func (w Wire) Connecting(strict bool) func(context.Context, *host.Group) (trial.
 		if err != nil {
 			return nil, err
 		}
-		if _, err := l.probes(ctx, g); err != nil {
+		p, err := l.probes(ctx, g)
+		if err != nil {
 			return nil, err
 		}
 		return func(ctx context.Context, _ time.Duration) (trial.Slice, error) {
-			s, err := w.connecting(ctx, g, l)
+			s, err := w.connecting(ctx, l, p)
 			if err == nil && strict {
 				err = w.off(s.Latencies)
 			}
@@ -247,8 +238,9 @@ func (w Wire) Connecting(strict bool) func(context.Context, *host.Group) (trial.
 	}
 }
 
-// connecting is one slice of connects.
-func (w Wire) connecting(ctx context.Context, g *host.Group, l *Link) (trial.Slice, error) {
+// connecting is one slice of connects. They are closed when the wire's traffic
+// has been read, since what all of them send at once then is late.
+func (w Wire) connecting(ctx context.Context, l *Link, p probes) (trial.Slice, error) {
 	if err := l.Set(ctx, w); err != nil {
 		return trial.Slice{}, err
 	}
@@ -260,7 +252,7 @@ func (w Wire) connecting(ctx context.Context, g *host.Group, l *Link) (trial.Sli
 		return trial.Slice{}, err
 	}
 	start := time.Now()
-	times, err := l.Connects(ctx, g)
+	seen, err := p.connect(ctx, connects)
 	if err != nil {
 		return trial.Slice{}, err
 	}
@@ -270,8 +262,11 @@ func (w Wire) connecting(ctx context.Context, g *host.Group, l *Link) (trial.Sli
 		return trial.Slice{}, err
 	}
 	late, err := l.Lateness(ctx)
-	return trial.Slice{Ops: len(times), Elapsed: elapsed, Latencies: times, Quantities: after.Since(before),
-		Moments: map[string][]time.Duration{"late": late}}, err
+	if err != nil {
+		return trial.Slice{}, err
+	}
+	return trial.Slice{Ops: connects, Elapsed: elapsed, Latencies: seen.Times, Quantities: after.Since(before),
+		Moments: map[string][]time.Duration{"late": late}}, p.client.Call(ctx, "close", nil, nil)
 }
 
 // off says whether connects took too long or too short for the wire.

@@ -49,9 +49,9 @@ func TestMain(m *testing.M) {
 func keepLink() {
 	g := &host.Group{}
 	for {
-		l, err := Open(context.Background(), g)
+		measure, err := Wire{}.Connecting(false)(context.Background(), g)
 		if err == nil {
-			_, err = l.Connects(context.Background(), g)
+			_, err = measure(context.Background(), 0)
 		}
 		if err != nil {
 			fmt.Println(err)

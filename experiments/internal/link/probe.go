@@ -37,7 +37,7 @@ func (l *Link) probes(ctx context.Context, g *host.Group) (probes, error) {
 	return p, err
 }
 
-// connect makes n connections, each 2 ms after the one before.
+// connect makes n connections, each 2 ms after the one before, which stay open.
 func (p probes) connect(ctx context.Context, n int) (connected, error) {
 	var c connected
 	if err := p.client.Call(ctx, "connect", connectTo{p.address, n}, &c); err != nil {
@@ -55,7 +55,7 @@ type connectTo struct {
 // connected is what connecting showed.
 type connected struct {
 	Times []time.Duration `json:"times"`
-	// Of the client's last connection, right after connecting.
+	// Of the client's first connection, after connecting.
 	Congestion string `json:"congestion"` // algorithm
 	Window     int    `json:"window"`     // congestion window in segments
 	MSS        int    `json:"mss"`        // of what it sends
@@ -73,6 +73,7 @@ type prober struct {
 	mu         sync.Mutex
 	listener   *net.TCPListener
 	congestion string
+	open       []*net.TCPConn // those that it made
 }
 
 // probe is the role of the probes.
@@ -81,6 +82,7 @@ func probe() map[string]host.Handler {
 	return map[string]host.Handler{
 		"listen":  host.Handle(p.listen),
 		"connect": host.Handle(p.connect),
+		"close":   host.Handle(p.close),
 		"congestion": func(json.RawMessage) (any, error) {
 			// A client can be connected before the server has accepted.
 			for range 1000 {
@@ -129,10 +131,15 @@ func (p *prober) accept() {
 	}
 }
 
-// connect makes the connections, whose times overlap on a slow wire.
+// connect makes connections, whose times overlap on a slow wire, and leaves
+// them open.
 func (p *prober) connect(to connectTo) (connected, error) {
+	address, err := net.ResolveTCPAddr("tcp4", to.Address)
+	if err != nil {
+		return connected{}, err
+	}
 	times := make([]time.Duration, to.N)
-	conns := make([]net.Conn, to.N)
+	conns := make([]*net.TCPConn, to.N)
 	errs := make([]error, to.N)
 	var group sync.WaitGroup
 	start := time.Now()
@@ -140,28 +147,29 @@ func (p *prober) connect(to connectTo) (connected, error) {
 		time.Sleep(time.Until(start.Add(time.Duration(i) * connectGap)))
 		group.Go(func() {
 			begin := time.Now()
-			conns[i], errs[i] = net.Dial("tcp4", to.Address)
+			conns[i], errs[i] = net.DialTCP("tcp4", nil, address)
 			times[i] = time.Since(begin)
 		})
 	}
 	group.Wait()
-	var c connected
 	for i, conn := range conns {
 		if errs[i] != nil {
-			return c, fmt.Errorf("connect over the wire: %w", errs[i])
+			return connected{}, fmt.Errorf("connect over the wire: %w", errs[i])
 		}
-		var err error
-		if c, err = inspect(conn.(*net.TCPConn)); err != nil {
-			return c, err
-		}
-		// Reset, so that no port waits and nothing is under way behind it.
-		if err := conn.(*net.TCPConn).SetLinger(0); err != nil {
-			return c, err
-		}
-		if err := conn.Close(); err != nil {
-			return c, err
-		}
+		p.open = append(p.open, conn)
 	}
+	c, err := inspect(conns[0])
 	c.Times = times
-	return c, nil
+	return c, err
+}
+
+// close resets the connections, so that no port waits and nothing is under way
+// behind them.
+func (p *prober) close(struct{}) (struct{}, error) {
+	var errs []error
+	for _, conn := range p.open {
+		errs = append(errs, conn.SetLinger(0), conn.Close())
+	}
+	p.open = nil
+	return struct{}{}, errors.Join(errs...)
 }
