@@ -4,7 +4,7 @@
 # Nothing but measuring writes under data/, and samples that are there are not
 # measured again unless FRESH=1 is given.
 
-EXPERIMENTS := keyexchange throughput primitives
+EXPERIMENTS := link records roundtrips earlydata keyexchange throughput primitives
 REFERENCE   := $(shell cat data/reference)
 
 MACHINE ?=
