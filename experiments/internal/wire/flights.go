@@ -1,0 +1,81 @@
+package wire
+
+// Flights is the number of flights: runs of records in one direction.
+func Flights(records []Record) int {
+	flights := 0
+	for i, r := range records {
+		if i == 0 || r.FromClient != records[i-1].FromClient {
+			flights++
+		}
+	}
+	return flights
+}
+
+// RoundTrips is how many flights of the server the client waited for before
+// it sent its first application data, early data included: 1 in TLS 1.3 (RFC
+// 8446, 2), 2 in a full handshake of TLS 1.2 (RFC 5246, 7.3), 0 with early
+// data. Connections without application data of the client count to their end.
+func RoundTrips(records []Record) int {
+	for i, r := range records {
+		if r.FromClient && r.has(dataName, earlyName, RequestName) {
+			return serverFlights(records[:i])
+		}
+	}
+	return serverFlights(records)
+}
+
+// Waits is how many times a client waits for the server from connecting to
+// the first byte of its answer: for TCP's SYN-ACK, and for each flight of the
+// server until the first with application data.
+func Waits(records []Record) int {
+	for i, r := range records {
+		if !r.FromClient && r.has(dataName, ResponseName) {
+			return 1 + serverFlights(records[:i+1])
+		}
+	}
+	return 1 + serverFlights(records)
+}
+
+func serverFlights(records []Record) int {
+	flights := 0
+	for i, r := range records {
+		if !r.FromClient && (i == 0 || records[i-1].FromClient) {
+			flights++
+		}
+	}
+	return flights
+}
+
+// Names of application data.
+const (
+	dataName  = "data"
+	earlyName = "earlydata"
+	// RequestName and ResponseName are what NameExchange calls it.
+	RequestName  = "request"
+	ResponseName = "response"
+)
+
+func (r Record) has(names ...string) bool {
+	for _, m := range r.Messages {
+		for _, name := range names {
+			if m.Name == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// NameExchange calls the client's application data "request" and the
+// server's "response", which holds for connections with one of each.
+func NameExchange(records []Record) {
+	for _, r := range records {
+		for i, m := range r.Messages {
+			if m.Name == dataName && r.FromClient {
+				r.Messages[i].Name = RequestName
+			} else if m.Name == dataName {
+				r.Messages[i].Name = ResponseName
+			}
+		}
+	}
+}
