@@ -1,5 +1,7 @@
 package wire
 
+import "slices"
+
 // Flights is the number of flights: runs of records in one direction.
 func Flights(records []Record) int {
 	flights := 0
@@ -14,10 +16,11 @@ func Flights(records []Record) int {
 // RoundTrips is how many flights of the server the client waited for before
 // it sent its first application data, early data included: 1 in TLS 1.3 (RFC
 // 8446, 2), 2 in a full handshake of TLS 1.2 (RFC 5246, 7.3), 0 with early
-// data. Connections without application data of the client count to their end.
+// data (RFC 8446, 2.3). Without application data of the client, it is how many
+// flights the server sent.
 func RoundTrips(records []Record) int {
 	for i, r := range records {
-		if r.FromClient && r.has(dataName, earlyName, RequestName) {
+		if r.FromClient && r.has(dataName, earlyDataName, RequestName) {
 			return serverFlights(records[:i])
 		}
 	}
@@ -25,8 +28,8 @@ func RoundTrips(records []Record) int {
 }
 
 // Waits is how many times a client waits for the server from connecting to
-// the first byte of its answer: for TCP's SYN-ACK, and for each flight of the
-// server until the first with application data.
+// the first byte of its answer: for TCP's SYN-ACK (RFC 9293, 3.5), and for each
+// flight of the server until the first with application data.
 func Waits(records []Record) int {
 	for i, r := range records {
 		if !r.FromClient && r.has(dataName, ResponseName) {
@@ -46,24 +49,9 @@ func serverFlights(records []Record) int {
 	return flights
 }
 
-// Names of application data.
-const (
-	dataName  = "data"
-	earlyName = "earlydata"
-	// RequestName and ResponseName are what NameExchange calls it.
-	RequestName  = "request"
-	ResponseName = "response"
-)
-
+// has says whether something in the record has one of the names.
 func (r Record) has(names ...string) bool {
-	for _, m := range r.Messages {
-		for _, name := range names {
-			if m.Name == name {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Messages, func(m Message) bool { return slices.Contains(names, m.Name) })
 }
 
 // NameExchange calls the client's application data "request" and the

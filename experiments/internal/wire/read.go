@@ -3,65 +3,73 @@ package wire
 import (
 	"bytes"
 	"crypto/tls"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
-
-	"golang.org/x/crypto/cryptobyte"
 )
 
 // A reading goes over the records of one connection.
 type reading struct {
-	hello   helloOfServer
-	secrets map[string][]byte // by label of the key log
-	sides   [2]side           // server and client
+	hellos         serverHellos
+	secrets        map[string][]byte // by label of the key log
+	server, client side
 }
 
 // A side is what one end sends.
 type side struct {
 	name      string // in labels of the key log
+	messages  messageCutter
 	opener    *opener
-	message   string // handshake message under way
-	missing   int    // bytes of it to come
-	header    []byte // of a message whose header is not whole
-	early     bool   // keys are those of early data
-	announced bool   // ChangeCipherSpec
+	secret    string // label of what opener began with
+	announced bool   // its ChangeCipherSpec has been sent
+	finished  bool   // and, in TLS 1.2, its Finished
 }
 
-// read names what is inside the records.
+// Labels of the key log behind the name of the side
+// (https://www.ietf.org/archive/id/draft-ietf-tls-keylogfile-05.html, 2.1).
+const (
+	earlySecret       = "_EARLY_TRAFFIC_SECRET"
+	handshakeSecret   = "_HANDSHAKE_TRAFFIC_SECRET"
+	applicationSecret = "_TRAFFIC_SECRET_0"
+)
+
+// read names what is inside the records, as far as it can.
 func read(cut []fragment, log []byte) ([]Record, error) {
-	r := reading{secrets: secretsOf(log)}
-	r.sides[0] = side{name: "SERVER"}
-	r.sides[1] = side{name: "CLIENT"}
-	for _, f := range cut {
-		// The suite is needed for early data, which comes before it.
-		if !f.fromClient && f.kind() == recordHandshake {
-			hello, ok := parseServerHello(f.payload)
-			if ok && !hello.retry {
-				r.hello = hello
-				break
-			}
-		}
+	hellos := findServerHellos(cut)
+	r := reading{
+		// Early data is read with the cipher suite of the ServerHello that
+		// comes behind it: the server that accepts them keeps the suite (RFC
+		// 8446, 4.2.10).
+		hellos:  hellos,
+		secrets: secretsOf(log, clientRandom(cut)),
+		server:  side{name: "SERVER", messages: messageCutter{retry: hellos.retry}},
+		client:  side{name: "CLIENT"},
 	}
 	var records []Record
 	for i, f := range cut {
-		record, err := r.record(f)
+		s := &r.server
+		if f.fromClient {
+			s = &r.client
+		}
+		record, err := r.record(s, f)
 		if err != nil {
-			return records, fmt.Errorf("record %d of type %d and %d bytes: %w", i+1, f.kind(), f.length(), err)
+			sender := strings.ToLower(s.name)
+			return records, fmt.Errorf("read record %d, of type %d with %d bytes from the %s: %w", i+1, f.kind(), f.length(), sender, err)
 		}
 		records = append(records, record)
 	}
 	return records, nil
 }
 
-// secretsOf reads a key log of one connection (draft-ietf-tls-keylogfile).
-func secretsOf(log []byte) map[string][]byte {
+// secretsOf gives the secrets of the connection with that random value of its
+// ClientHello in a key log, which may have those of others. What is no such line
+// is passed over, as in the draft.
+func secretsOf(log, random []byte) map[string][]byte {
 	secrets := map[string][]byte{}
 	for line := range strings.Lines(string(log)) {
 		fields := strings.Fields(line)
-		if len(fields) != 3 {
+		if len(fields) != 3 || !strings.EqualFold(fields[1], hex.EncodeToString(random)) {
 			continue
 		}
 		if secret, err := hex.DecodeString(fields[2]); err == nil {
@@ -71,213 +79,203 @@ func secretsOf(log []byte) map[string][]byte {
 	return secrets
 }
 
-// Labels of the key log, after the name of the side.
+// Limits of the length of a record's content, and of what encryption may add
+// (RFC 8446, 5.1 and 5.2; RFC 5246, 6.2.3).
 const (
-	earlySecret       = "_EARLY_TRAFFIC_SECRET"
-	handshakeSecret   = "_HANDSHAKE_TRAFFIC_SECRET"
-	applicationSecret = "_TRAFFIC_SECRET_0"
+	maxContentBytes = 1 << 14
+	maxAdded13Bytes = 256
+	maxAdded12Bytes = 2048
 )
 
-func (r *reading) record(f fragment) (Record, error) {
-	s := &r.sides[0]
-	if f.fromClient {
-		s = &r.sides[1]
+// checkHeader says why the header can't be that of a record of TLS.
+func (r *reading) checkHeader(f fragment, encrypted bool) error {
+	limit := maxContentBytes
+	if encrypted && r.hellos.version == tls.VersionTLS12 {
+		limit += maxAdded12Bytes
+	} else if encrypted {
+		limit += maxAdded13Bytes
 	}
-	record := Record{FromClient: f.fromClient, Type: f.kind(), Version: f.version(), Length: f.length(), Time: f.at, Inner: f.kind(), Content: f.length()}
-	tls13 := r.hello.version == tls.VersionTLS13
 	switch {
-	case f.kind() == recordChangeCipherSpec:
-		// In TLS 1.3 only for middleboxes (RFC 8446, D.4).
-		s.announced = true
-		record.Messages = []Message{{Name: "changecipherspec", Bytes: f.length()}}
-		return record, nil
-	case tls13 && f.kind() == recordApplicationData:
-		record.Encrypted = true
-		return record, r.decrypted(&record, s, f)
-	case !tls13 && s.announced:
-		record.Encrypted, record.Content = true, -1
-		record.Messages = []Message{{Name: behindChangeCipherSpec(f.kind()), Bytes: f.length()}}
-		return record, nil
-	default:
-		messages, err := s.messages(f.kind(), f.payload)
-		record.Messages = messages
-		return record, err
-	}
-}
-
-// behindChangeCipherSpec names a record of TLS 1.2 by its type: the only
-// handshake message there is Finished (RFC 5246, 7.4.9), renegotiation aside.
-func behindChangeCipherSpec(kind uint8) string {
-	switch kind {
-	case recordHandshake:
-		return "finished"
-	case recordAlert:
-		return "alert"
-	default:
-		return "data"
-	}
-}
-
-// decrypted reads a protected record of TLS 1.3 (RFC 8446, 5.2).
-func (r *reading) decrypted(record *Record, s *side, f fragment) error {
-	if f.payload == nil {
-		if s.opener != nil {
-			s.opener.skip()
-		}
-		record.Content = -1
-		record.Messages = []Message{{Name: "data", Bytes: f.length()}}
-		return nil
-	}
-	if s.opener == nil {
-		s.early = s.name == "CLIENT" && r.secrets[s.name+earlySecret] != nil
-		label := handshakeSecret
-		if s.early {
-			label = earlySecret
-		}
-		if err := r.rekey(s, label); err != nil {
-			return err
-		}
-	}
-	plain, err := s.opener.open(f.header[:], f.payload)
-	if err != nil && s.early {
-		// Early data was rejected, and the handshake goes on.
-		s.early = false
-		if err := r.rekey(s, handshakeSecret); err != nil {
-			return err
-		}
-		plain, err = s.opener.open(f.header[:], f.payload)
-	}
-	if err != nil {
-		return err
-	}
-	plain = bytes.TrimRight(plain, "\x00") // padding
-	if len(plain) == 0 {
-		return errors.New("a protected record has no content type")
-	}
-	record.Inner, record.Content = plain[len(plain)-1], len(plain)-1
-	if record.Messages, err = s.messages(record.Inner, plain[:len(plain)-1]); err != nil {
-		return err
-	}
-	for i := range record.Messages {
-		if s.early && record.Messages[i].Name == "data" {
-			record.Messages[i].Name = "earlydata"
-		}
-	}
-	return r.after(s, record.Messages)
-}
-
-// after changes the keys of a side behind the messages that end their use.
-func (r *reading) after(s *side, messages []Message) error {
-	if len(messages) == 0 || s.missing > 0 {
-		return nil
-	}
-	switch messages[len(messages)-1].Name {
-	case messageNames[handshakeEndOfEarlyData]:
-		s.early = false
-		return r.rekey(s, handshakeSecret)
-	case messageNames[handshakeFinished]:
-		return r.rekey(s, applicationSecret)
-	case messageNames[handshakeKeyUpdate]:
-		return s.opener.update()
+	case f.kind() < recordChangeCipherSpec || f.kind() > recordApplicationData:
+		return errors.New("there is no such type")
+	case f.header[1] != 3:
+		return fmt.Errorf("version %#04x is none of TLS", f.version())
+	case f.length() > limit:
+		return fmt.Errorf("more than %d bytes", limit)
+	case f.kind() == recordChangeCipherSpec && f.length() != 1:
+		return errors.New("a ChangeCipherSpec has 1 byte")
 	}
 	return nil
 }
 
+// record reads the next record of a side.
+func (r *reading) record(s *side, f fragment) (Record, error) {
+	record := Record{
+		FromClient: f.fromClient, Type: f.kind(), Version: f.version(), Length: f.length(), Time: f.at,
+		Inner: f.kind(), Content: f.length(),
+	}
+	tls13 := r.hellos.version == tls.VersionTLS13
+	record.Encrypted = f.kind() == recordApplicationData || !tls13 && s.announced && f.kind() != recordChangeCipherSpec
+	if err := r.checkHeader(f, record.Encrypted); err != nil {
+		return record, err
+	}
+	switch {
+	case record.Encrypted && tls13:
+		return record, r.protected13(&record, s, f)
+	case record.Encrypted:
+		return record, r.protected12(&record, s)
+	case f.payload == nil:
+		return record, fmt.Errorf("a handshake of more than %d bytes is not kept", keptBytes)
+	}
+	if f.kind() == recordChangeCipherSpec {
+		// In TLS 1.3 it is there only for middleboxes (RFC 8446, D.4).
+		s.announced = true
+	}
+	var err error
+	record.Messages, err = s.content(f.kind(), f.payload)
+	return record, err
+}
+
+// protected12 names a record of TLS 1.2 behind ChangeCipherSpec by its type.
+func (r *reading) protected12(record *Record, s *side) error {
+	name := dataName
+	switch {
+	case r.hellos.version != tls.VersionTLS12:
+		return errors.New("it is encrypted, and there is no ServerHello of TLS 1.2 or 1.3")
+	case !s.announced:
+		return errors.New("application data before ChangeCipherSpec")
+	case record.Type == recordHandshake && s.finished:
+		return errors.New("an encrypted handshake message behind Finished: renegotiation")
+	case record.Type == recordHandshake:
+		// The first message with the new keys (RFC 5246, 7.4.9).
+		name, s.finished = finishedName, true
+	case record.Type == recordAlert:
+		name = alertName
+	}
+	record.Content = -1
+	record.Messages = []Message{{Name: name, Bytes: record.Length}}
+	return nil
+}
+
+// protected13 reads a protected record of TLS 1.3 (RFC 8446, 5.2).
+func (r *reading) protected13(record *Record, s *side, f fragment) error {
+	if f.payload == nil {
+		if s.secret != applicationSecret {
+			return fmt.Errorf("a handshake of more than %d bytes is not kept", keptDataBytes)
+		}
+		s.opener.skip()
+		record.Inner, record.Content = recordApplicationData, -1
+		record.Messages = []Message{{Name: dataName, Bytes: f.length()}}
+		return nil
+	}
+	plain, err := r.open(s, f)
+	if err != nil {
+		return err
+	}
+	plain = bytes.TrimRight(plain, "\x00") // padding (RFC 8446, 5.4)
+	if len(plain) == 0 {
+		return errors.New("it has no content type")
+	}
+	record.Inner, plain = plain[len(plain)-1], plain[:len(plain)-1]
+	if record.Content = len(plain); record.Content > maxContentBytes {
+		return fmt.Errorf("its content has more than %d bytes", maxContentBytes)
+	}
+	if record.Inner == recordChangeCipherSpec {
+		return errors.New("an encrypted ChangeCipherSpec") // RFC 8446, 5
+	}
+	if record.Messages, err = s.content(record.Inner, plain); err != nil {
+		return err
+	}
+	return r.after(s, record.Messages)
+}
+
+// open decrypts a record with the secrets of its side.
+func (r *reading) open(s *side, f fragment) ([]byte, error) {
+	if s.opener == nil {
+		label := handshakeSecret
+		if f.fromClient && r.secrets[s.name+earlySecret] != nil {
+			label = earlySecret
+		}
+		if err := r.rekey(s, label); err != nil {
+			return nil, err
+		}
+	}
+	plain, err := s.opener.open(f.header[:], f.payload)
+	if err != nil && s.secret == earlySecret {
+		// The server has not accepted early data, and the client goes on
+		// without EndOfEarlyData (RFC 8446, 4.2.10).
+		if err := r.rekey(s, handshakeSecret); err != nil {
+			return nil, err
+		}
+		plain, err = s.opener.open(f.header[:], f.payload)
+	}
+	return plain, err
+}
+
+// rekey goes on to a secret of the key log.
 func (r *reading) rekey(s *side, label string) error {
 	secret := r.secrets[s.name+label]
 	if secret == nil {
-		return fmt.Errorf("the key log has no %s", s.name+label)
+		return fmt.Errorf("the key log has no %s of this connection", s.name+label)
 	}
 	var err error
-	s.opener, err = newOpener(r.hello.suite, secret)
+	s.secret = label
+	s.opener, err = newOpener(r.hellos.suite, secret)
 	return err
 }
 
-// messages cuts content into handshake messages; other content is one.
-func (s *side) messages(kind uint8, content []byte) ([]Message, error) {
+// after changes the keys of a side behind the messages that end their use,
+// which must end a record (RFC 8446, 5.1).
+func (r *reading) after(s *side, messages []Message) error {
+	for i, m := range messages {
+		var change func() error
+		switch {
+		case m.Name == endOfEarlyDataName:
+			change = func() error { return r.rekey(s, handshakeSecret) }
+		case m.Name == finishedName && s.secret != applicationSecret:
+			change = func() error { return r.rekey(s, applicationSecret) }
+		case m.Name == keyUpdateName:
+			change = s.opener.update
+		default:
+			continue
+		}
+		if i < len(messages)-1 {
+			return fmt.Errorf("%s is not the last message in it", m.Name)
+		}
+		if !s.messages.underWay() {
+			return change()
+		}
+	}
+	return nil
+}
+
+// content names the content of a record.
+func (s *side) content(kind uint8, content []byte) ([]Message, error) {
+	if kind == recordHandshake {
+		return s.messages.cut(content)
+	}
+	if s.messages.underWay() {
+		return nil, fmt.Errorf("content of type %d inside a handshake message", kind) // RFC 8446, 5.1
+	}
+	message := Message{Bytes: len(content)}
 	switch kind {
-	case recordHandshake:
+	case recordChangeCipherSpec:
+		message.Name = changeCipherSpecName
 	case recordAlert:
-		return []Message{{Name: "alert", Bytes: len(content)}}, nil
+		if message.Name = alertName; len(content) != 2 {
+			return nil, fmt.Errorf("an alert of %d bytes", len(content)) // RFC 8446, 5.1 and 6
+		}
 	case recordApplicationData:
-		return []Message{{Name: "data", Bytes: len(content)}}, nil
+		switch s.secret {
+		case earlySecret:
+			message.Name = earlyDataName
+		case applicationSecret:
+			message.Name = dataName
+		default:
+			return nil, errors.New("application data before Finished")
+		}
 	default:
 		return nil, fmt.Errorf("content of type %d", kind)
 	}
-	var list []Message
-	if s.missing > 0 {
-		n := min(s.missing, len(content))
-		list = append(list, Message{Name: s.message, Bytes: n, Continued: true})
-		s.missing -= n
-		content = content[n:]
-	}
-	for len(content) > 0 {
-		const header = 4 // type and length (RFC 8446, 4)
-		s.header = append(s.header, content...)
-		if len(s.header) < header {
-			return list, errors.New("a handshake message's header is split over records")
-		}
-		content, s.header = s.header, nil
-		name, ok := messageNames[content[0]]
-		if !ok {
-			return list, fmt.Errorf("handshake message of type %d", content[0])
-		}
-		size := header + int(content[1])<<16 + int(binary.BigEndian.Uint16(content[2:]))
-		n := min(size, len(content))
-		if content[0] == handshakeServerHello {
-			if hello, ok := parseServerHello(content); ok && hello.retry {
-				name = "helloretryrequest"
-			}
-		}
-		list = append(list, Message{Name: name, Bytes: n})
-		s.message, s.missing = name, size-n
-		content = content[n:]
-	}
-	return list, nil
-}
-
-// helloOfServer is what a ServerHello decides.
-type helloOfServer struct {
-	version, suite uint16
-	retry          bool // it is a HelloRetryRequest
-}
-
-// retryRandom is the random value of a HelloRetryRequest (RFC 8446, 4.1.3).
-var retryRandom = []byte{
-	0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91,
-	0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c,
-}
-
-const extensionSupportedVersions = 43
-
-// parseServerHello reads a handshake message that is or begins with a whole
-// ServerHello (RFC 8446, 4.1.3).
-func parseServerHello(message []byte) (helloOfServer, bool) {
-	var hello helloOfServer
-	s := cryptobyte.String(message)
-	var kind uint8
-	var body, random, sessionID, extensions cryptobyte.String
-	if !s.ReadUint8(&kind) || kind != handshakeServerHello || !s.ReadUint24LengthPrefixed(&body) ||
-		!body.ReadUint16(&hello.version) || !body.ReadBytes((*[]byte)(&random), len(retryRandom)) ||
-		!body.ReadUint8LengthPrefixed(&sessionID) || !body.ReadUint16(&hello.suite) || !body.Skip(1) {
-		return hello, false
-	}
-	hello.retry = bytes.Equal(random, retryRandom)
-	if body.Empty() {
-		return hello, true // TLS 1.2 without extensions
-	}
-	if !body.ReadUint16LengthPrefixed(&extensions) {
-		return hello, false
-	}
-	for !extensions.Empty() {
-		var extension uint16
-		var content cryptobyte.String
-		if !extensions.ReadUint16(&extension) || !extensions.ReadUint16LengthPrefixed(&content) {
-			return hello, false
-		}
-		if extension == extensionSupportedVersions && !content.ReadUint16(&hello.version) {
-			return hello, false
-		}
-	}
-	return hello, true
+	return []Message{message}, nil
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +15,7 @@ const (
 	recordApplicationData  = 23
 )
 
-// Handshake messages (RFC 8446, B.3, and RFC 5246, A.4).
+// Handshake messages (RFC 8446, B.3).
 const (
 	handshakeServerHello    = 2
 	handshakeEndOfEarlyData = 5
@@ -22,13 +23,46 @@ const (
 	handshakeKeyUpdate      = 24
 )
 
-// messageNames are the names of handshake messages in records.
+// Names of messages that decide how what follows is read.
+const (
+	serverHelloName    = "serverhello"
+	retryName          = "helloretryrequest"
+	endOfEarlyDataName = "endofearlydata"
+	finishedName       = "finished"
+	keyUpdateName      = "keyupdate"
+)
+
+// messageNames are the names of handshake messages in records (RFC 8446, B.3;
+// RFC 5246, A.4; RFC 5077, 3.3; RFC 6066, 8; RFC 8879, 4).
 var messageNames = map[uint8]string{
-	0: "hellorequest", handshakeClientHello: "clienthello", handshakeServerHello: "serverhello", 4: "newsessionticket",
-	handshakeEndOfEarlyData: "endofearlydata", 8: "encryptedextensions", 11: "certificate", 12: "serverkeyexchange",
-	13: "certificaterequest", 14: "serverhellodone", 15: "certificateverify", 16: "clientkeyexchange",
-	handshakeFinished: "finished", 22: "certificatestatus", handshakeKeyUpdate: "keyupdate",
+	0:                       "hellorequest",
+	handshakeClientHello:    "clienthello",
+	handshakeServerHello:    serverHelloName,
+	4:                       "newsessionticket",
+	handshakeEndOfEarlyData: endOfEarlyDataName,
+	8:                       "encryptedextensions",
+	11:                      "certificate",
+	12:                      "serverkeyexchange",
+	13:                      "certificaterequest",
+	14:                      "serverhellodone",
+	15:                      "certificateverify",
+	16:                      "clientkeyexchange",
+	handshakeFinished:       finishedName,
+	22:                      "certificatestatus",
+	handshakeKeyUpdate:      keyUpdateName,
+	25:                      "compressedcertificate",
 }
+
+// Names of what is no handshake message.
+const (
+	changeCipherSpecName = "changecipherspec"
+	alertName            = "alert"
+	dataName             = "data"
+	earlyDataName        = "earlydata"
+	// RequestName and ResponseName are what NameExchange calls data.
+	RequestName  = "request"
+	ResponseName = "response"
+)
 
 // A Record is one TLS record, and what is inside.
 type Record struct {
@@ -37,15 +71,19 @@ type Record struct {
 	Version    uint16        // legacy_record_version
 	Length     int           // bytes behind the header
 	Time       time.Duration // from Watch to its last byte
-	// Inner is the content type behind the encryption; Type where there is
-	// none or, in TLS 1.2, none that changes it.
+	// Inner is the content type inside: not Type where TLS 1.3 encrypts (RFC
+	// 8446, 5.2).
 	Inner uint8
 	// Content is the number of bytes inside, without what encryption adds; -1
-	// where the record was not decrypted.
+	// where the record was not decrypted: in TLS 1.2 behind ChangeCipherSpec,
+	// in TLS 1.3 behind the first 64 KiB of application data, all of which
+	// is taken for data.
 	Content int
 	// Encrypted: a listener sees only the length.
 	Encrypted bool
-	Messages  []Message
+	// Messages are the messages, or parts of them, in their order. Their bytes
+	// add up to Content, or to Length where the record was not decrypted.
+	Messages []Message
 }
 
 // A Message is what a record has of a handshake message, or its other content.
@@ -55,7 +93,7 @@ type Message struct {
 	// content that is no handshake.
 	Name      string
 	Bytes     int  // of it in this record, the message's own header included
-	Continued bool // the record before this one had its beginning
+	Continued bool // an earlier record had its beginning
 }
 
 // Name joins the names of what is inside by "+". What only continues is called
@@ -72,12 +110,19 @@ func (r Record) Name() string {
 	return strings.Join(names, "+")
 }
 
-// Records reads the records so far, in order of their ends. It is an error
-// if they are not those of a TLS 1.2 or 1.3 connection whose secrets KeyLog has.
+// Records reads the records so far, in the order of their last bytes. It is an
+// error, beside the records before, if they are not those of a connection of TLS
+// 1.2 or 1.3, if KeyLog lacks the secrets of TLS 1.3 or they don't decrypt, or
+// if there are more than 4096. A record that has not ended is none.
 func (w *Watcher) Records() ([]Record, error) {
 	w.mu.Lock()
-	cut := slices.Clone(w.cut)
+	cut := slices.Clone(w.cut) // their payloads do not change
 	log := bytes.Clone(w.keys.Bytes())
+	more := w.more
 	w.mu.Unlock()
-	return read(cut, log)
+	records, err := read(cut, log)
+	if err == nil && more {
+		err = fmt.Errorf("read records: more than the %d that are kept have crossed the connection", keptRecords)
+	}
+	return records, err
 }
