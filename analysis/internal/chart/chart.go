@@ -1,9 +1,11 @@
-// Package chart draws the figures of the study: one theme, four kinds.
+// Package chart draws the figures of the study: one theme, six kinds.
 //
 //   - [Rows] compares cases: a row each, a dot with its interval per series.
 //   - [Stack] shows the parts of a whole: a stacked bar per case.
 //   - [Distribution] shows how samples spread: cumulative curves.
 //   - [Lines] shows how something changes with a size: panels side by side.
+//   - [Fits] shows how something grows with a quantity: points and fitted lines.
+//   - [Ladder] shows what crosses connections: records between two life lines.
 //
 // Each is a struct of plain numbers in tidied units (see package number) with a
 // method SVG. The picture is 720 px wide and as high as it needs to be, brings
