@@ -1,0 +1,176 @@
+package main
+
+import (
+	"math"
+
+	"cryptocost/analysis/internal/claim"
+	"cryptocost/analysis/internal/number"
+	"cryptocost/analysis/internal/study"
+	"cryptocost/analysis/internal/values"
+	"cryptocost/analysis/internal/wire"
+)
+
+// none stands in a table for what there is not.
+const none = "—"
+
+// verdict is the word on the published value of a case.
+func verdict(d *study.Data, unit, name string) string {
+	c, ok := claim.Find(d.Claims, d.Name, values.Case(unit, name))
+	if !ok {
+		return none
+	}
+	return string(claim.Judge(c, claim.Tables{d.Name: d.Values}, d.Main.Name).Word)
+}
+
+// timesTable has the times of all kinds on the article's wire.
+func timesTable(d *study.Data) (string, error) {
+	var rows [][]string
+	for _, k := range kinds {
+		name := on(article, k.conn)
+		row := []string{k.name, d.Estimate(d.Main, connect, name)}
+		if k.conn == quic { // connecting is part of its handshake
+			row[1] = none
+		}
+		for _, unit := range []string{tls, latency} {
+			if unit == tls && k.conn == tcp {
+				row = append(row, none, none, none)
+				continue
+			}
+			row = append(row, d.Estimate(d.Main, unit, name), d.PublishedText(unit, name), verdict(d, unit, name))
+		}
+		rows = append(rows, row)
+	}
+	return study.Markdown([]string{"wire " + article, "connect", "TLS handshake", "published", "verdict", "first response", "published", "verdict"}, rows), nil
+}
+
+// waitsTable holds the fitted slopes against the counts from records.
+func waitsTable(d *study.Data) (string, error) {
+	var rows [][]string
+	for _, k := range kinds {
+		name := anywhere(k.conn)
+		row := []string{k.name, none, none, none, none, none}
+		if count := median(d, counted, on(symmetric, k.conn)); !math.IsNaN(count) {
+			row[1] = number.Value(count, counted)
+		}
+		if v, ok := d.Values.Get(d.Main.Name, values.Case(waits, name)); ok {
+			row[2] = withInterval(v)
+			at, _ := d.Values.Get(d.Main.Name, values.Case(intercept, name))
+			row[3] = withInterval(at)
+			over, _ := d.Values.Get(d.Main.Name, values.Case("wires", name))
+			row[4] = number.Value(over.Value, over.Unit)
+		} else {
+			row[2] = d.Estimate(d.Main, latency, on(symmetric, k.conn)) // which says why
+		}
+		is, ok := d.Values.Get(d.Main.Name, values.Case("yes", "/verdict=whole-and-as-counted"+name))
+		narrow, _ := d.Values.Get(d.Main.Name, values.Case("yes", "/verdict=narrow"+name))
+		switch {
+		case ok && is.Value == 1 && narrow.Value == 1:
+			row[5] = "yes"
+		case ok && is.Value == 1:
+			row[5] = "yes, its interval is wider"
+		case ok:
+			row[5] = "no"
+		}
+		rows = append(rows, row)
+	}
+	return study.Markdown([]string{"", "counted from records", "fitted to times", "time without delay", "over",
+		"a whole number within " + number.Percent(tolerance) + ", and as counted"}, rows), nil
+}
+
+// withInterval writes a value in its unit.
+func withInterval(v values.Value) string {
+	text := number.Value(v.Value, v.Unit)
+	if v.Low < v.High {
+		text += " (" + number.Interval(v.Low, v.High, v.Unit) + ")"
+	}
+	return text
+}
+
+// difference writes by how much a case exceeds another.
+func difference(d *study.Data, unit, name, base string) string {
+	v, ok := d.Values.Get(d.Main.Name, values.Minus(unit, name, base))
+	if !ok {
+		return none
+	}
+	text := withInterval(v)
+	if v.Value > 0 {
+		text = "+" + text
+	}
+	return text
+}
+
+// differencesTable has what one kind takes longer than another, by wire.
+func differencesTable(d *study.Data) (string, error) {
+	wires := append([]string{article}, fitted...)
+	var rows [][]string
+	for _, of := range differences {
+		row := []string{of.name}
+		for _, w := range wires {
+			row = append(row, difference(d, latency, on(w, of.conn), on(w, of.base)))
+		}
+		rows = append(rows, row)
+	}
+	return study.Markdown(append([]string{"first response"}, wires...), rows), nil
+}
+
+// wiresTable shows what the wire itself adds, and that a delay costs the same
+// in either direction.
+func wiresTable(d *study.Data) (string, error) {
+	var rows [][]string
+	for _, k := range kinds {
+		name := func(w string) string { return on(w, k.conn) }
+		rows = append(rows, []string{k.name,
+			d.Estimate(d.Main, latency, name(wire.None)), d.Estimate(d.Main, latency, name(zero)), difference(d, latency, name(zero), name(wire.None)),
+			d.Estimate(d.Main, latency, name(article)), d.Estimate(d.Main, latency, name(symmetric)), difference(d, latency, name(article), name(symmetric)),
+		})
+	}
+	return study.Markdown([]string{"first response", "loopback", "wire " + zero, "the wire adds", "wire " + article, "wire " + symmetric, "difference"}, rows), nil
+}
+
+// restTable shows what the counted waits leave unexplained, there and here.
+func restTable(d *study.Data) (string, error) {
+	var rows [][]string
+	for _, conn := range mainKinds {
+		name := on(article, conn)
+		row := []string{nameOf(conn), d.PublishedText(latency, name), none, none,
+			d.Estimate(d.Main, latency, name), d.Estimate(d.Main, rest, name), d.Estimate(d.Main, latency, on(zero, conn))}
+		if count := median(d, counted, name); !math.IsNaN(count) {
+			row[2] = number.Mark(count*delay(), "sec")
+			if published := d.Published(latency, name); !math.IsNaN(published) {
+				row[3] = number.Value(published-count*delay(), "sec")
+			}
+		}
+		rows = append(rows, row)
+	}
+	return study.Markdown([]string{"wire " + article, "published", "counted waits", "published rest", "here", "rest here", "without delay"}, rows), nil
+}
+
+// nameOf is how the reader knows a kind.
+func nameOf(conn string) string {
+	for _, k := range kinds {
+		if k.conn == conn {
+			return k.name
+		}
+	}
+	return conn
+}
+
+// chainTable has the waits by the size of the certificate.
+func chainTable(d *study.Data) (string, error) {
+	head := []string{"Certificate message"}
+	for _, k := range chained {
+		head = append(head, k.name+", counted", "wire "+symmetric, "wire "+article)
+	}
+	var rows [][]string
+	for _, chain := range chains {
+		row := []string{d.Range(certificate, withChain(symmetric, full13, chain))}
+		for _, k := range chained {
+			row = append(row, d.Range(counted, withChain(symmetric, k.conn, chain)))
+			for _, w := range []string{symmetric, article} {
+				row = append(row, d.Estimate(d.Main, waits, withChain(w, k.conn, chain)))
+			}
+		}
+		rows = append(rows, row)
+	}
+	return study.Markdown(head, rows), nil
+}
