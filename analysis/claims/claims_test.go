@@ -57,6 +57,11 @@ var measured = map[string][]string{
 		"max-latency-sec/op", "sent-B/op", "received-B/op", "after-B/op", "clienthello-B/op", "key-share-B/op"},
 	"throughput": {"B/s", "cpu-sec/B"},
 	"primitives": {"B/s", "net-B/s"},
+	"records": {"p50-latency-sec/op", "p50-since-connect-sec/op", "cpu-sec/record", "sent-B/op", "received-B/op", "sent-records/op", "received-records/op",
+		"flights/op", "round-trips/op", "waits/op", "record-B/op", "record-type/op", "record-version/op", "clienthello-B/op"},
+	"roundtrips": {"p50-latency-sec/op", "p50-connect-sec/op", "p50-tls-sec/op", "p50-handshake-sec/op", "waits/op", "round-trips/op",
+		"clienthello-segments/op", "certificate-B/op"},
+	"earlydata": {"p50-latency-sec/op", "p50-program-sec/op"},
 }
 
 // Every case that a claim names is one that its experiment measures.
@@ -83,7 +88,7 @@ func TestCases(t *testing.T) {
 			}
 		}
 		for _, name := range cases {
-			if !known[name] {
+			if !known[claim.Whole(name)] {
 				t.Errorf("%s has no case %s", experiment, name)
 			}
 		}
@@ -149,14 +154,19 @@ func TestEveryClaimIsJudged(t *testing.T) {
 func TestUnits(t *testing.T) {
 	for _, c := range readClaims(t) {
 		p, isNumber := c.Published()
-		if len(c.Cases()) == 0 || !isNumber || c.Untested || c.Kind == claim.Ratio || c.Kind == claim.Formula || !strings.HasPrefix(c.Case, "/") {
+		experiment, name, elsewhere := strings.Cut(c.Case, ": ")
+		if !elsewhere {
+			experiment, name = c.Experiment, c.Case
+		}
+		if !isNumber || c.Untested || c.Kind == claim.Ratio || strings.Contains(c.Metric, " of ") || !strings.HasPrefix(name, "/") {
 			continue
 		}
-		for metric := range strings.SplitSeq(c.Metric, "; ") {
-			if !slices.Contains(measured[c.Experiment], metric) {
-				t.Errorf("%s: %s has no unit %q", c.ID, c.Experiment, metric)
+		for metric := range strings.FieldsFuncSeq(strings.ReplaceAll(c.Metric, " + ", "; "), func(r rune) bool { return r == ';' }) {
+			metric = strings.TrimSpace(metric)
+			if !slices.Contains(measured[experiment], metric) {
+				t.Errorf("%s: %s has no unit %q", c.ID, experiment, metric)
 			}
-			if unit := strings.TrimSuffix(metric, "/op"); unit[strings.LastIndexByte(unit, '-')+1:] != p.Unit {
+			if !strings.HasSuffix("-"+strings.TrimSuffix(metric, "/op"), "-"+p.Unit) {
 				t.Errorf("%s: published in %s (%s), measured in %s", c.ID, c.Unit, p.Unit, metric)
 			}
 		}

@@ -3,11 +3,14 @@
 // The claims are rows of analysis/claims/claims.csv. Four of its columns are
 // lists, whose items are separated by "; ":
 //
-//   - metric is a unit of figures/X.values ("server-cpu-sec/op"), or what is
-//     computed from one ("lost-capacity of server-cpu-sec/op").
+//   - metric is a unit of figures/X.values ("server-cpu-sec/op"), what is
+//     computed from one ("lost-capacity of server-cpu-sec/op"), or the sum of
+//     exact ones ("sent-records/op + received-records/op").
 //   - case and baseline are names of cases ("/kex=p521/cert=ecdsa-p256/tls=1.3"),
 //     or ratios of two ("/lib=go/aead=... over /lib=go/aead=..."). With
-//     "throughput: " in front they are another experiment's. The claim is
+//     "throughput: " in front they are another experiment's. A part of a
+//     case, one record of its connections, is named as the analyses name it
+//     (".../record=03-server-changecipherspec"). The claim is
 //     about every metric of every case; there is one baseline for all cases
 //     or one for each, in their order. What does not begin like a case is
 //     the article's own term, kept where no case measures it.

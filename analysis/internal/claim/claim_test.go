@@ -74,6 +74,8 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(header + rowA + rowB))
 	f.Add([]byte(header + "c,p,A,x,s,ordering,lost-capacity of B/s; u,/a=b over /c=d; y: /e=f,/a=b,equal,,h,no,not y: /check=n; a/b.go C; TestC; needs experiment z: why\n"))
 	f.Add([]byte(header + "d,p,A,x,s,formula,u,/a=b,/a=c,1/4,us,,no,\n"))
+	f.Add([]byte(header + "e,p,A,x,s,count,u + v,/a=b/record=01-c,,1*RTT,ms,,no,u /a=b is 2; not u /a=b as /a=c\n"))
+	f.Add([]byte(header + "f,p,A,x,s,formula,round-trips of u,/wire=1+1ms,/wire=1+1ms/b=c,2*3+rest,ms,,no,\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		claims, line, err := parse(bytes.NewReader(content))
 		if err != nil {
@@ -121,7 +123,15 @@ func TestPublished(t *testing.T) {
 		{"4/5", "", Published{0.8, 0.8, ""}, true},
 		{"25", "%", Published{0.25, 0.25, ""}, true},
 		{"3", "records", Published{3, 3, "records"}, true},
-		{"0", "rtt", Published{0, 0, "rtt"}, true},
+		{"0", "rtt", Published{0, 0, "round-trips"}, true},
+		{"1*RTT", "ms", Published{1, 1, "round-trips"}, true},
+		{"3*50+processing", "ms", Published{0.15, 0.15, "sec"}, true},
+		{"50+50+rest", "ms", Published{0.1, 0.1, "sec"}, true},
+		{"50+50", "ms", Published{}, false},
+		{"rest+50", "ms", Published{}, false},
+		{"1.2.3+rest", "ms", Published{}, false},
+		{"24.5+27=50", "KB", Published{}, false},
+		{"all*RTT", "ms", Published{}, false},
 		{"1/0", "", Published{}, false},
 		{"4.6-2", "x", Published{}, false},
 		{"2^32", "", Published{}, false},
@@ -151,6 +161,8 @@ func TestFind(t *testing.T) {
 		{ID: "bytes", Experiment: "x", Kind: Bytes, Metric: "sent-B/op", Case: "/a=1", Baseline: "/a=2", Value: "5", Unit: "B"},
 		{ID: "ratio", Experiment: "x", Kind: Ratio, Metric: "B/s", Case: "/a=1", Baseline: "/a=2", Value: "6", Unit: "x"},
 		{ID: "difference", Experiment: "x", Kind: Difference, Metric: "B/s", Case: "/a=1", Baseline: "/a=2", Value: "7", Unit: "MB/s"},
+		{ID: "elsewhere", Experiment: "y", Kind: Absolute, Metric: "B/s", Case: "x: /a=5", Value: "8", Unit: "MB/s"},
+		{ID: "abroad", Experiment: "x", Kind: Absolute, Metric: "B/s", Case: "y: /a=6", Value: "9", Unit: "MB/s"},
 	}
 	for key, want := range map[string]string{
 		"B/s /a=1":            "one",
@@ -158,6 +170,8 @@ func TestFind(t *testing.T) {
 		"sent-B/op /a=1":      "bytes",
 		"B/s /a=1 over /a=2":  "ratio",
 		"B/s /a=1 minus /a=2": "difference",
+		"B/s /a=5":            "elsewhere",
+		"B/s /a=6":            "",
 		"":                    "",
 	} {
 		c, ok := Find(claims, "x", key)
@@ -176,13 +190,14 @@ func TestPairs(t *testing.T) {
 		{Experiment: "x", Kind: Difference, Metric: "lost-capacity of sec/op", Case: "/a=1", Baseline: "/a=4"},
 		{Experiment: "x", Kind: Ratio, Metric: "B/s", Case: "/a=1", Baseline: "part 2"},
 		{Experiment: "z", Kind: Behaviour, Metric: "B/s", Case: "y: /b=3", Baseline: "y: /b=4", Untested: true},
+		{Experiment: "z", Kind: Behaviour, Evidence: "y: waits/op /b=5 as /b=6; y: waits/op /b=5 is 1"},
 	}
 	for experiment, want := range map[string][]Pair{
 		"x": {
 			{"B/s", "/a=1", "/a=3"}, {"B/s", "/a=2", "/a=3"}, {"sec/op", "/a=1", "/a=3"}, {"sec/op", "/a=2", "/a=3"},
 			{"B/s", "/a=5", "/a=6"}, {"B/s", "/a=7", "/a=8"}, {"sec/op", "/a=1", "/a=4"},
 		},
-		"y": {{"B/s", "/b=1", "/b=2"}, {"B/s", "/b=3", "/b=4"}},
+		"y": {{"B/s", "/b=1", "/b=2"}, {"B/s", "/b=3", "/b=4"}, {"waits/op", "/b=5", "/b=6"}},
 		"z": nil,
 	} {
 		if got := Pairs(claims, experiment); !slices.Equal(got, want) {

@@ -1,12 +1,15 @@
 package claim
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
 	"cryptocost/analysis/internal/values"
+	"cryptocost/analysis/internal/wire"
 )
 
 // separator stands between the items of a list.
@@ -24,6 +27,16 @@ const (
 	experimentPattern = `(?:([a-z0-9]+): )?`
 	casePattern       = `(?:/[a-z0-9-]+=[^/ ]+)+`
 )
+
+// partKey begins what names a part of a case behind the case's own name.
+const partKey = "/record="
+
+// Whole is the case that a part of a case belongs to, or the case itself:
+// what an experiment lists, and what it may say not to have measured.
+func Whole(name string) string {
+	before, _, _ := strings.Cut(name, partKey)
+	return before
+}
 
 // A term is an item of the columns case and baseline: a case, or the ratio
 // of two.
@@ -91,30 +104,64 @@ func (c Claim) quantities() ([]quantity, error) {
 	if len(baselines) > 1 && len(baselines) != len(cases) {
 		return nil, fmt.Errorf("%d cases and %d baselines", len(cases), len(baselines))
 	}
-	if len(baselines) == 0 && c.compares() && !c.Untested {
+	metrics := items(c.Metric)
+	if len(baselines) == 0 && c.compares() && !c.Untested && !c.alone(metrics) {
 		return nil, fmt.Errorf("no baseline among the cases: %q", c.Baseline)
 	}
-	metrics := items(c.Metric)
 	var list []quantity
 	for _, metric := range metrics {
 		for i, t := range cases {
 			q := quantity{unit: metric, of: t, label: label(cases, i)}
 			if formula, unit, ok := strings.Cut(metric, " of "); ok {
 				q.formula, q.unit = formula, unit
-				if _, ok := formulas[formula]; !ok {
-					return nil, fmt.Errorf("metric %q: there is no formula %q", metric, formula)
-				}
 			}
 			if len(metrics) > 1 {
-				q.label = strings.TrimSpace(strings.TrimSuffix(q.unit, "-sec/op") + " " + q.label)
+				q.label = strings.TrimSpace(cmp.Or(q.formula, strings.TrimSuffix(q.unit, "-sec/op")) + " " + q.label)
 			}
 			if len(baselines) > 0 && c.compares() {
 				q.against = baselines[min(i, len(baselines)-1)]
+			}
+			if err := q.check(); err != nil {
+				return nil, fmt.Errorf("metric %q: %w", metric, err)
 			}
 			list = append(list, q)
 		}
 	}
 	return list, nil
+}
+
+// alone says whether the claim is a formula whose result is measured as such.
+func (c Claim) alone(metrics []string) bool {
+	return c.Kind == Formula && !slices.ContainsFunc(metrics, func(m string) bool { return strings.Contains(m, " of ") })
+}
+
+// check says what can't be computed of the quantity.
+func (q quantity) check() error {
+	if strings.Contains(q.unit, plus) && q.against.experiment != "" {
+		return errors.New("a sum can't be compared")
+	}
+	if q.formula == "" {
+		return nil
+	}
+	formula, ok := formulas[q.formula]
+	if !ok {
+		return fmt.Errorf("there is no formula %q", q.formula)
+	}
+	if formula.perRoundTrip && !(roundTrip(q.of.name) > 0) {
+		return fmt.Errorf("the case %q is on no wire with a delay", q.of.name)
+	}
+	return nil
+}
+
+// roundTrip is that of the wire in a case's name in seconds; 0 without one.
+func roundTrip(name string) float64 {
+	for pair := range strings.SplitSeq(name, "/") {
+		if value, ok := strings.CutPrefix(pair, "wire="); ok {
+			w, _ := wire.Parse(value)
+			return w.RoundTrip()
+		}
+	}
+	return 0
 }
 
 // label names case i by the keys that not all cases have alike.
@@ -145,6 +192,10 @@ type observation struct {
 	key        string
 	check      bool // the value is 1 or 0; else it is enough that it was measured
 	not        bool // the claim is that it does not happen
+	// What is claimed of the value of a case that is no check; none: nothing.
+	unit string
+	is   string // the exact number
+	as   string // the case that has the same value
 }
 
 // Code is a place in the repository that shows a claim to be built.
@@ -154,7 +205,7 @@ type Code struct {
 }
 
 var (
-	observationPattern = regexp.MustCompile(`^(not )?` + experimentPattern + `(?:/check=([a-z0-9.-]+)|([A-Za-z0-9/-]+) (` + casePattern + `))$`)
+	observationPattern = regexp.MustCompile(`^(not )?` + experimentPattern + `(?:/check=([a-z0-9.-]+)|([A-Za-z0-9/-]+) (` + casePattern + `)(?: is ([0-9]+)| as (` + casePattern + `))?)$`)
 	codePattern        = regexp.MustCompile(`^([a-z0-9/_]+\.go) (\w+)$`)
 	testPattern        = regexp.MustCompile(`^(?:Test|Fuzz|Example)\w+$`)
 )
@@ -168,6 +219,8 @@ const contradiction = "the article contradicts itself"
 //	/check=NAME                   a behaviour that the experiment observes
 //	UNIT /CASE                    a case that works, or it would not be measured
 //	not ...                       either of them that the claim rules out
+//	UNIT /CASE is NUMBER          an exact quantity that is the same always
+//	UNIT /CASE as /CASE           a quantity that is the same in both cases
 //	throughput: ...               the same of another experiment
 //	experiments/x/y.go Name       where a design is built
 //	TestName                      the test beside that file that shows it
@@ -206,7 +259,7 @@ func (c Claim) observation(m []string) observation {
 	if o.check {
 		o.name, m[4] = "/check="+m[3], "yes"
 	} else {
-		o.name = m[5]
+		o.name, o.unit, o.is, o.as = m[5], m[4], m[6], m[7]
 	}
 	o.key = values.Case(m[4], o.name)
 	return o
@@ -229,6 +282,7 @@ func (c Claim) Cases() map[string][]string {
 	}
 	for _, o := range c.evidence().observations {
 		add(o.experiment, o.name)
+		add(o.experiment, o.as)
 	}
 	return list
 }

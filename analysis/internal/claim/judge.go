@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"cryptocost/analysis/internal/number"
 	"cryptocost/analysis/internal/values"
 )
 
@@ -89,9 +90,13 @@ func Judge(c Claim, tables Tables, machine string) Verdict {
 	return v
 }
 
-// experiments lists those that a verdict needs.
+// experiments lists those that a verdict needs: those of the cases that the
+// claim names, or the one that answers for it.
 func experiments(c Claim, e evidence, quantities []quantity) []string {
-	list := append([]string{c.Experiment}, e.awaits...)
+	list := slices.Clone(e.awaits)
+	if len(quantities)+len(e.observations) == 0 {
+		list = append(list, c.Experiment)
+	}
 	for _, q := range quantities {
 		list = append(list, q.of.experiment)
 		if q.against.experiment != "" {
@@ -201,7 +206,7 @@ func (j *judge) absent(e evidence) Verdict {
 		return Verdict{Word: NotMeasured, Why: fmt.Sprintf("the experiment %s was not run", m.experiment)}
 	case m.name != "" && len(e.needs) > 0:
 		return Verdict{Word: NotMeasured, Why: strings.Join(e.needs, separator)}
-	case m.name != "" && has(values.NotMeasured(m.name)):
+	case m.name != "" && has(values.NotMeasured(Whole(m.name))):
 		return Verdict{Word: NotMeasured, Why: "not available: " + m.name}
 	case has(values.Partial):
 		return Verdict{Word: NotMeasured, Why: "not asked for: only some cases were"}
@@ -237,8 +242,18 @@ func (j *judge) require(experiment, key, name string) values.Value {
 // observation judges a behaviour.
 func (j *judge) observation(o observation) finding {
 	f := finding{label: strings.TrimPrefix(o.name, "/check=")}
+	absent := "not measured"
+	if part := strings.TrimPrefix(o.name, Whole(o.name)); part != "" {
+		f.label, absent = part[1:], "none"
+	}
+	switch {
+	case o.is != "":
+		return j.exactly(o, f)
+	case o.as != "":
+		return j.alike(o, f)
+	}
 	if _, ok := j.tables[o.experiment].Get(j.machine, o.key); !ok && o.not && !o.check {
-		f.Word, f.Measured = Reproduced, "not measured"
+		f.Word, f.Measured = Reproduced, absent
 		return f
 	}
 	v := j.require(o.experiment, o.key, o.name)
@@ -266,6 +281,54 @@ func (j *judge) observation(o observation) finding {
 		f.Word, f.Why = Contradicted, "not observed"
 	}
 	return f
+}
+
+// exactly judges whether a quantity is the number in every operation.
+func (j *judge) exactly(o observation, f finding) finding {
+	v := j.require(o.experiment, o.key, o.name)
+	want, _ := parseNumber(o.is)
+	f.Measured = quoted(v.Value, o.unit)
+	isSame := v.Low == want && v.High == want
+	switch {
+	case v.Low <= want && want <= v.High && !isSame:
+		f.Word, f.Why = Shifted, "not the same in every operation"
+	case isSame != o.not:
+		f.Word = Reproduced
+	case o.not:
+		f.Word, f.Why = Contradicted, "observed, against the claim"
+	default:
+		f.Word, f.Why = Contradicted, "not "+quoted(want, o.unit)
+	}
+	return f
+}
+
+// alike judges whether a quantity is the same in two cases.
+func (j *judge) alike(o observation, f finding) finding {
+	q := quantity{unit: o.unit, of: term{experiment: o.experiment, name: o.name}, against: term{experiment: o.experiment, name: o.as}}
+	base := q
+	base.of = q.against
+	f.Measured = fmt.Sprintf("%s against %s", quoted(j.alone(q).value, o.unit), quoted(j.alone(base).value, o.unit))
+	r := j.read(Behaviour, q)
+	if r.pointwise {
+		f.Word, f.Why = Shifted, undecidable
+		return f
+	}
+	f.Word, f.Why = r.within(equalLimit)
+	if f.Word == Reproduced {
+		f.Why = ""
+	}
+	return f
+}
+
+// quoted writes an exact quantity; codes are not counted.
+func quoted(v float64, unit string) string {
+	switch unit {
+	case "record-type/op":
+		return fmt.Sprintf("type %.0f", v)
+	case "record-version/op":
+		return fmt.Sprintf("version %04x", int(v))
+	}
+	return number.Value(v, unit)
 }
 
 // quantity measures one of a claim's quantities and judges it.
@@ -302,12 +365,22 @@ func (j *judge) quantity(c Claim, q quantity) finding {
 		f.Word, f.Why = r.effect(p, 0, differenceTolerance)
 	case c.Kind == Ratio:
 		f.Word, f.Why = r.effect(p, 0, ratioTolerance)
+	case c.Kind == Formula && q.against.experiment == "":
+		f.Word, f.Why = r.size(p, q.tolerance())
 	case c.Kind == Formula:
-		f.Word, f.Why = r.effect(p, 0, absoluteTolerance)
+		f.Word, f.Why = r.effect(p, 0, q.tolerance())
 	case c.Kind == Bytes, c.Kind == Count:
 		f.Word, f.Why = r.size(p, exactTolerance)
 	default:
-		f.Word, f.Why = r.size(p, absoluteTolerance)
+		f.Word, f.Why = r.size(p, q.tolerance())
 	}
 	return f
+}
+
+// tolerance is that of an absolute number.
+func (q quantity) tolerance() float64 {
+	if roundTrip(q.of.name) > 0 {
+		return wireTolerance
+	}
+	return absoluteTolerance
 }

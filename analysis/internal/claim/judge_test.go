@@ -98,6 +98,19 @@ func TestJudgeNumbers(t *testing.T) {
 		{"cores", formula(Formula, "cores-at-10-gbit/s of sec/op", "250", "cores"), compared(1.002, 1.0019, 1.0021, 1.001), Reproduced, "the interval holds the published number"},
 		{"lost capacity", formula(Ratio, "lost-capacity of sec/op", "4/5", ""), compared(4.3, 4.2, 4.4, 1.02), Reproduced, "0.959× the published number, within 10 %"},
 		{"less lost capacity", formula(Ratio, "lost-capacity of sec/op", "4/5", ""), compared(2, 1.9, 2.1, 1.02), Shifted, "0.625× the published number"},
+		{"round trips", onWire("round-trips of sec/op", "1*RTT", "ms"), delayed(0.2, 0.1), Reproduced, "0.997× the published number, within 10 %"},
+		{"two round trips", onWire("round-trips of sec/op", "1*RTT", "ms"), delayed(0.3, 0.1), Shifted, "2.00× the published number"},
+		{"no round trip", onWire("round-trips of sec/op", "1*RTT", "ms"), delayed(0.1001, 0.1), Contradicted, "no effect is distinguishable (noise floor 2.0 %)"},
+		{"at another round trip", onWire("at-200ms-round-trip of sec/op", "1/5", "s"), delayed(0.2, 0.1), Reproduced, "0.997× the published number, within 10 %"},
+		{"sum", onWire("difference of sec/op", "2*50+processing", "ms"), delayed(0.2, 0.1), Reproduced, "0.997× the published number, within 10 %"},
+		{"over a wire", Claim{Experiment: "x", Kind: Absolute, Metric: "sec/op", Case: "/wire=25+75ms/a=1", Value: "172", Unit: "ms"}, delayed(0.151, 0.1), Shifted, "0.878× the published number"},
+		{"over a wire without delay", Claim{Experiment: "x", Kind: Absolute, Metric: "sec/op", Case: "/wire=0+0ms/a=1", Value: "172", Unit: "ms"},
+			alone("sec/op /wire=0+0ms/a=1", 0.151, 0.15, 0.152), Reproduced, "0.878× the published number, within 25 %"},
+		{"open sum", about(Formula, "sec/op", "50+50+rest", "ms"), alone("sec/op /a=1", 0.13, 0.129, 0.131), Shifted, "1.30× the published number"},
+		{"open sum within tolerance", about(Formula, "sec/op", "50+50+rest", "ms"), alone("sec/op /a=1", 0.101, 0.1009, 0.1011), Reproduced, "1.01× the published number, within 25 %"},
+		{"sum of counts", about(Count, "sent-records/op + received-records/op", "12", "records"),
+			map[string][3]float64{"sent-records/op /a=1": {4, 4, 4}, "received-records/op /a=1": {8, 8, 8}}, Reproduced, "exactly the published number"},
+		{"round trips counted", about(Count, "round-trips/op", "1", "rtt"), alone("round-trips/op /a=1", 2, 2, 2), Shifted, "2.00× the published number"},
 		{"won capacity", formula(Ratio, "lost-capacity of sec/op", "4/5", ""), compared(0.5, 0.49, 0.51, 1.02), Contradicted, "the other way round"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -111,6 +124,25 @@ func formula(k Kind, metric, value, unit string) Claim {
 	c := against(k, value, unit)
 	c.Metric = metric
 	return c
+}
+
+// onWire is a claim about something computed from two cases on a wire.
+func onWire(metric, value, unit string) Claim {
+	return Claim{ID: "c", Experiment: "x", Kind: Formula, Metric: metric, Case: "/wire=25+75ms/a=1", Baseline: "/wire=25+75ms/a=2", Value: value, Unit: unit}
+}
+
+// delayed are the values of those cases in seconds; their difference is
+// 0.3 ms short.
+func delayed(of, against float64) map[string][3]float64 {
+	const short = 0.3e-3
+	ratio := of / against
+	return map[string][3]float64{
+		"sec/op /wire=25+75ms/a=1":                         {of, of - 1e-3, of + 1e-3},
+		"sec/op /wire=25+75ms/a=2":                         {against, against - 1e-3, against + 1e-3},
+		"sec/op /wire=25+75ms/a=1 over /wire=25+75ms/a=2":  {ratio, ratio - 1e-3, ratio + 1e-3},
+		"sec/op /wire=25+75ms/a=1 minus /wire=25+75ms/a=2": {of - against - short, of - against - short - 1e-5, of - against - short + 1e-5},
+		"floor sec/op": {1.02, nan, nan},
+	}
 }
 
 func check(t *testing.T, c Claim, tables Tables, word Word, why string) Verdict {
@@ -202,10 +234,56 @@ func TestMeasured(t *testing.T) {
 		{against(Ratio, "1", "x"), compared(4.6, 4.5, 4.7, 1.02), "4.60× (4.50–4.70×)"},
 		{against(Difference, "1", "us"), compared(1.7, 1.6, 1.8, 1.02), "70.0 µs (60.0–80.0 µs)"},
 		{formula(Ratio, "lost-capacity of sec/op", "4/5", ""), compared(4, 3.8, 4.2, 1.02), "75.0 % (73.7 % to 76.2 %)"},
+		{onWire("round-trips of sec/op", "1*RTT", "ms"), delayed(0.2, 0.1), "0.997 round-trips (0.9969–0.9971 round-trips)"},
+		{onWire("at-100ms-round-trip of sec/op; at-200ms-round-trip of sec/op", "1/4", "s"), delayed(0.2, 0.1),
+			"at-100ms-round-trip: 99.7 ms (99.69–99.71 ms); at-200ms-round-trip: 199 ms (199.38–199.42 ms)"},
+		{about(Count, "sent-records/op + received-records/op", "12", "records"),
+			map[string][3]float64{"sent-records/op /a=1": {4, 4, 4}, "received-records/op /a=1": {8, 7, 8}}, "12 records (11–12 records)"},
 	} {
 		if v := Judge(test.claim, Tables{"x": table(t, test.have)}, "one"); v.Measured != test.want {
 			t.Errorf("%s: measured %q, want %q", test.claim.Kind, v.Measured, test.want)
 		}
+	}
+}
+
+// What behaviours say of exact quantities, and of two cases that are alike.
+func TestJudgeExactly(t *testing.T) {
+	const part = "/a=1/record=03-server-changecipherspec"
+	have := map[string][3]float64{
+		"record-type/op " + part: {20, 20, 20}, "record-version/op " + part: {769, 769, 769}, "waits/op /a=1": {3, 3, 3}, "waits/op /a=2": {4, 4, 4},
+		"round-trips/op /a=1": {1, 1, 2}, "waits/op /a=1 over /a=2": {0.75, 0.75, 0.75}, "sec/op /a=1": {0.151, 0.15, 0.152},
+		"sec/op /a=2": {0.15, 0.15, 0.15}, "sec/op /a=1 over /a=2": {1.007, 1.006, 1.008}, "floor sec/op": {1.001, nan, nan},
+		"few/op /a=1": {1, nan, nan}, "few/op /a=2": {1, nan, nan}, "few/op /a=1 over /a=2": {1, nan, nan},
+		values.NotMeasured("/a=3"): {1, nan, nan},
+	}
+	for _, test := range []struct {
+		evidence      string
+		word          Word
+		measured, why string
+	}{
+		{"record-type/op " + part + " is 20", Reproduced, "record=03-server-changecipherspec: type 20", ""},
+		{"record-type/op " + part + " is 23", Contradicted, "record=03-server-changecipherspec: type 20", "not type 23"},
+		{"record-version/op " + part + " is 771", Contradicted, "record=03-server-changecipherspec: version 0301", "not version 0303"},
+		{"not record-type/op " + part + " is 23", Reproduced, "record=03-server-changecipherspec: type 20", ""},
+		{"not record-type/op " + part + " is 20", Contradicted, "record=03-server-changecipherspec: type 20", "observed, against the claim"},
+		{"not record-type/op /a=1/record=02-x; waits/op /a=1", Reproduced, "record=02-x: none; /a=1: measured", ""},
+		{"waits/op /a=1 is 3; waits/op /a=2 is 3", Contradicted, "/a=1: 3 waits; /a=2: 4 waits", "/a=2: not 3 waits"},
+		{"round-trips/op /a=1 is 1", Shifted, "/a=1: 1 round-trip", "not the same in every operation"},
+		{"waits/op /a=1 as /a=2", Contradicted, "/a=1: 3 waits against 4 waits", "the whole interval is not within 10 %"},
+		// That it is distinguished does not make a behaviour another one.
+		{"sec/op /a=1 as /a=2", Reproduced, "/a=1: 151 ms against 150 ms", ""},
+		{"few/op /a=1 as /a=2", Shifted, "/a=1: 1 few against 1 few", "undecided: too few rounds for an interval"},
+		{"record-type/op /a=3/record=01-x is 20", NotMeasured, "", "not available: /a=3/record=01-x"},
+		{"record-type/op /a=1/record=02-x is 20", "", "", `the values of x have no "record-type/op /a=1/record=02-x"`},
+		{"waits/op /a=2 as /a=1", "", "", `the values of x have no "waits/op /a=2 over /a=1"`},
+	} {
+		t.Run(test.evidence, func(t *testing.T) {
+			c := Claim{ID: "c", Experiment: "x", Kind: Behaviour, Case: "a=1", Evidence: test.evidence}
+			v := check(t, c, Tables{"x": table(t, have)}, test.word, test.why)
+			if v.Measured != test.measured {
+				t.Errorf("measured %q, want %q", v.Measured, test.measured)
+			}
+		})
 	}
 }
 
@@ -252,6 +330,8 @@ func TestJudgeOthers(t *testing.T) {
 		{name: "no number", claim: about(Absolute, "B/s", "tens", "MB/s"), why: `the published value "tens" is not a number`},
 		{name: "no baseline", claim: Claim{Experiment: "x", Kind: Ratio, Metric: "B/s", Case: "/a=1", Baseline: "part 2"}, why: `no baseline among the cases: "part 2"`},
 		{name: "no formula", claim: formula(Ratio, "gain of sec/op", "1", ""), why: `metric "gain of sec/op": there is no formula "gain"`},
+		{name: "no wire", claim: formula(Formula, "round-trips of sec/op", "1", "rtt"), why: `metric "round-trips of sec/op": the case "/a=1" is on no wire with a delay`},
+		{name: "compared sum", claim: Claim{Experiment: "x", Kind: Ratio, Metric: "B/s + b/s", Case: "/a=1", Baseline: "/a=1"}, why: `metric "B/s + b/s": a sum can't be compared`},
 		{name: "unavailable", claim: row(Behaviour, false, "/check=unavailable"), word: NotMeasured, why: "not available: /check=unavailable"},
 		// What is computed from cases that are there can't be missing for a reason.
 		{name: "not computed", claim: Claim{Experiment: "x", Kind: Ratio, Metric: "B/s", Case: "/a=1", Baseline: "/a=1", Evidence: "needs OpenSSL"},
@@ -270,6 +350,9 @@ func TestJudgeOthers(t *testing.T) {
 	}
 	other := Claim{Experiment: "z", Kind: Behaviour}
 	check(t, other, Tables{"x": table(t, yes)}, Open, "the experiment z is not part of the study yet")
+	// It is enough that the experiments of its cases are.
+	other.Evidence = "x: /check=seen"
+	check(t, other, Tables{"x": table(t, yes)}, Reproduced, "")
 	yes[values.Partial] = [3]float64{1, nan, nan}
 	check(t, row(Behaviour, false, "/check=none"), Tables{"x": table(t, yes)}, NotMeasured, "not asked for: only some cases were")
 	elsewhere := Tables{"x": &values.Table{}}

@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -24,11 +25,20 @@ var units = map[string]struct {
 	"s": {1, "sec"}, "ms": {1e-3, "sec"}, "us": {1e-6, "sec"}, "ns": {1e-9, "sec"},
 	"ns/B": {1e-9, "sec/B"}, "MB/s": {1e6, "B/s"},
 	"KB": {1e3, "B"}, "MB": {1e6, "B"}, "KiB": {1 << 10, "B"}, "MiB": {1 << 20, "B"}, "GiB": {1 << 30, "B"},
-	"x": {1, ""}, "%": {1e-2, ""},
+	"x": {1, ""}, "%": {1e-2, ""}, "rtt": {1, "round-trips"},
 }
 
-// Published gives the claim's number; false if it is not one.
+// Published gives the claim's number; false if it is not one. Of a sum whose
+// last term is a word ("3*50+processing") it is the sum of the others: the
+// word is for what the baseline takes, or for what is not measured. A number
+// "*RTT" is one of round trips.
 func (c Claim) Published() (Published, bool) {
+	if n, ok := strings.CutSuffix(c.Value, "*RTT"); ok {
+		return Claim{Value: n, Unit: "rtt"}.Published()
+	}
+	if n, ok := sum(c.Value); ok {
+		return Claim{Value: n, Unit: c.Unit}.Published()
+	}
 	low, high, isRange := strings.Cut(c.Value, "-")
 	if !isRange {
 		high = low
@@ -43,6 +53,29 @@ func (c Claim) Published() (Published, bool) {
 		u.factor, u.tidy = 1, c.Unit
 	}
 	return Published{from * u.factor, to * u.factor, u.tidy}, true
+}
+
+var sumPattern = regexp.MustCompile(`^[0-9.]+(?:[*+][0-9.]+)*\+[a-z]+$`)
+
+// sum adds "3*50+processing" up to "150"; false if it is no such sum.
+func sum(value string) (string, bool) {
+	if !sumPattern.MatchString(value) {
+		return "", false
+	}
+	terms := strings.Split(value, "+")
+	var total float64
+	for _, term := range terms[:len(terms)-1] {
+		product := 1.0
+		for factor := range strings.SplitSeq(term, "*") {
+			f, ok := parseNumber(factor)
+			if !ok {
+				return "", false
+			}
+			product *= f
+		}
+		total += product
+	}
+	return strconv.FormatFloat(total, 'f', -1, 64), true
 }
 
 // parseNumber reads "0.48" and "1/4".
@@ -64,18 +97,16 @@ func parseNumber(s string) (float64, bool) {
 func (p Published) nearest(v float64) float64 { return min(max(v, p.Low), p.High) }
 
 // Find gives the claim that publishes a value of an experiment, by the
-// value's key: of a case, of the ratio or of the difference of two. Claims
-// about several values at once are not found.
+// value's key: of a case, of the ratio or of the difference of two. It may be
+// a claim that another experiment answers for. Claims about several values at
+// once are not found.
 func Find(claims []Claim, experiment, key string) (Claim, bool) {
 	for _, c := range claims {
-		if c.Experiment != experiment {
-			continue
-		}
 		if _, ok := c.Published(); !ok || c.Untested {
 			continue
 		}
 		q, err := c.quantities()
-		if err == nil && len(q) == 1 && q[0].formula == "" && q[0].key(c.Kind) == key {
+		if err == nil && len(q) == 1 && q[0].of.experiment == experiment && q[0].formula == "" && q[0].key(c.Kind) == key {
 			return c, true
 		}
 	}
@@ -99,6 +130,9 @@ func Pairs(claims []Claim, experiment string) []Pair {
 		}
 	}
 	for _, c := range claims {
+		for _, o := range c.evidence().observations {
+			add(o.experiment, o.unit, o.name, o.as)
+		}
 		quantities, err := c.quantities()
 		if err != nil || !c.compares() {
 			continue

@@ -12,20 +12,30 @@ import (
 // formulas compute published quantities that are not measured as such from
 // the comparison of two cases.
 var formulas = map[string]struct {
-	difference bool // of the difference; else of the ratio
-	unit       string
-	f          func(float64) float64 // rising
+	difference   bool // of the difference; else of the ratio
+	perRoundTrip bool // divided by the round trip of the case's wire before
+	unit         string
+	f            func(float64) float64 // rising
 }{
 	// The share of its handshakes that a server loses when one costs r times
 	// the CPU.
-	"lost-capacity": {false, "share", func(r float64) float64 { return 1 - 1/r }},
+	"lost-capacity": {unit: "share", f: func(r float64) float64 { return 1 - 1/r }},
 	// 10 Gbit/s are 1.25 GB/s.
-	"cores-at-10-gbit/s": {true, "cores", func(d float64) float64 { return 1.25e9 * d }},
+	"cores-at-10-gbit/s": {difference: true, unit: "cores", f: func(d float64) float64 { return 1.25e9 * d }},
+	// What the claim is about, less what the baseline takes.
+	"difference": {difference: true, unit: "sec", f: func(d float64) float64 { return d }},
+	// A time by the round trips that it is, and what those are elsewhere.
+	"round-trips":         {difference: true, perRoundTrip: true, unit: "round-trips", f: func(n float64) float64 { return n }},
+	"at-100ms-round-trip": {difference: true, perRoundTrip: true, unit: "sec", f: func(n float64) float64 { return n * 0.1 }},
+	"at-200ms-round-trip": {difference: true, perRoundTrip: true, unit: "sec", f: func(n float64) float64 { return n * 0.2 }},
 }
+
+// plus stands between the units of a sum.
+const plus = " + "
 
 // read measures a quantity as claims of that kind mean it.
 func (j *judge) read(k Kind, q quantity) reading {
-	a := newReading(q.unit, j.get(q.of, q.unit))
+	a := j.alone(q)
 	if q.against.experiment == "" {
 		return a
 	}
@@ -51,9 +61,29 @@ func (j *judge) read(k Kind, q quantity) reading {
 		r = d
 	}
 	if computed {
-		r.unit, r.value, r.low, r.high = formula.unit, formula.f(r.value), formula.f(r.low), formula.f(r.high)
+		per := 1.0
+		if formula.perRoundTrip {
+			per = roundTrip(q.of.name)
+		}
+		r.unit, r.value, r.low, r.high = formula.unit, formula.f(r.value/per), formula.f(r.low/per), formula.f(r.high/per)
 	}
 	return r
+}
+
+// alone measures the case of a quantity, whatever its baseline. Of a sum the
+// ends of the ranges are added too: its parts are exact.
+func (j *judge) alone(q quantity) reading {
+	var sum reading
+	for i, unit := range strings.Split(q.unit, plus) {
+		r := newReading(unit, j.get(q.of, unit))
+		if i == 0 {
+			sum = r
+			continue
+		}
+		sum.unit = unit[strings.LastIndexByte(unit, '-')+1:]
+		sum.value, sum.low, sum.high = sum.value+r.value, sum.low+r.low, sum.high+r.high
+	}
+	return sum
 }
 
 // floor is the noise floor of a unit; exact quantities have none.

@@ -14,6 +14,7 @@ import (
 // (signatures in DER, names in certificates).
 const (
 	absoluteTolerance   = 0.25
+	wireTolerance       = 0.10 // of absolute times over a wire: its delay makes them up, and one wait more must show
 	differenceTolerance = 0.20
 	ratioTolerance      = 0.10
 	exactTolerance      = 0.02
@@ -34,14 +35,15 @@ const (
 func Rules() string {
 	percent := func(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 	return strings.NewReplacer(
-		"{absolute}", percent(absoluteTolerance), "{difference}", percent(differenceTolerance),
+		"{absolute}", percent(absoluteTolerance), "{wire}", percent(wireTolerance), "{difference}", percent(differenceTolerance),
 		"{ratio}", percent(ratioTolerance), "{exact}", percent(exactTolerance),
 		"{widest}", fmt.Sprint(widest),
 		"{equal}", percent(equalLimit-1), "{similar}", percent(similarLimit-1), "{small}", percent(smallLimit-1),
 	).Replace(rules)
 }
 
-const rules = `* An **absolute** number is *reproduced* if the 95 % interval holds it or the measured value is within {absolute} of it, else *shifted*.
+const rules = `* An **absolute** number is *reproduced* if the 95 % interval holds it or the measured value is within {absolute} of it, else *shifted*;
+  a time over a wire with a delay, which is made up of the delay and not of the processor's work, within {wire}.
 * **Bytes** and **counts** are *reproduced* if they are the same or within {exact}, else *shifted*.
 * A **ratio** is *reproduced* if the interval holds it or the measured one is within {ratio} of it; *shifted* if it is on the same side of 1;
   *contradicted* if it is on the other side, or if there is no effect: the measured one is not distinguishable from 1 and the published one ruled
@@ -49,14 +51,16 @@ const rules = `* An **absolute** number is *reproduced* if the 95 % interval hol
   two cases that are the same seem to differ by). If neither 1 nor the published one is ruled out, it is undecided, which counts as *shifted*.
 * A **difference** is judged like a ratio, within {difference} (of bytes: {exact}) and around 0. Whether it is distinguished is decided by
   the ratio of its two cases.
-* A **formula** is computed from measured values and judged like a difference, within {absolute}; where the article calls it a ratio, within {ratio}.
+* A **formula** is computed from measured values and judged like a difference, within {absolute} (over a wire {wire}); where the article calls it a ratio, within {ratio};
+  where its result is measured as such, like an absolute number. Of a published sum with an open end ("3*50+processing") the numbers count.
 * An **ordering** is judged by the interval of the ratio. *Greater* and *lower* are reproduced if the ratio is distinguished from 1 on that
   side, and contradicted if it is on the other side or the whole interval is within {equal} of 1. *Equal* is reproduced if the ratio is not
   distinguished from 1 and the whole interval is within {equal} of it, *nearly equal* and *similar* within {similar}, *small* within {small}, and contradicted if the whole interval is outside. *Slightly
   greater* is greater by at most {small}. These limits are factors: as far below 1 as above. What the interval does not decide is *shifted*.
 * An **interval** of which one end is more than {widest} times the other decides nothing about a number that it holds: undecided, *shifted*.
   So is every comparison of cases with too few rounds for an interval.
-* A **behaviour** is *reproduced* if it was observed in every round, *contradicted* if in none, *shifted* if in some.
+* A **behaviour** is *reproduced* if it was observed in every round, *contradicted* if in none, *shifted* if in some. Where it is that two cases
+  are alike, the whole interval of their ratio must be within {equal}.
 * A **design** is *built* if the study has it: where, and the test or the observation that shows it.
 * An open question, which the article did not measure, is *answered* if a case measures it.
 * A claim about several quantities gets the worst of their verdicts.
@@ -184,12 +188,20 @@ func (r reading) greater(word, opposite string) (Word, string) {
 	return Shifted, "undecided: not distinguishable from 1 (" + r.noise() + "), and a difference is not ruled out"
 }
 
-// equal judges whether the ratio is between 1/limit and limit.
+// equal judges whether the ratio is between 1/limit and limit, and of those
+// that are called equal whether it is distinguished from 1 all the same.
 func (r reading) equal(limit float64) (Word, string) {
+	word, why := r.within(limit)
+	if word == Reproduced && limit == equalLimit && r.distinct {
+		return Shifted, fmt.Sprintf("distinguished, though within %.0f %% (%s)", 100*(limit-1), r.noise())
+	}
+	return word, why
+}
+
+// within judges whether the ratio is between 1/limit and limit.
+func (r reading) within(limit float64) (Word, string) {
 	within := fmt.Sprintf("within %.0f %%", 100*(limit-1))
 	switch {
-	case limit == equalLimit && r.distinct && r.low >= 1/limit && r.high <= limit:
-		return Shifted, "distinguished, though " + within + " (" + r.noise() + ")"
 	case r.low >= 1/limit && r.high <= limit:
 		return Reproduced, "the whole interval is " + within
 	case r.high < 1/limit || r.low > limit:
