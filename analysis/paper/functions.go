@@ -16,6 +16,7 @@ import (
 	"cryptocost/analysis/internal/stat"
 	"cryptocost/analysis/internal/study"
 	"cryptocost/analysis/internal/values"
+	"cryptocost/analysis/internal/wire"
 )
 
 // functions are what the templates may call. Those that speak of values take
@@ -46,7 +47,10 @@ func (p *paper) functions() template.FuncMap {
 		"setting":    p.setting,
 		"marking":    func() string { return number.Percent(samples.MarkRatio) },
 		"narrow":     func() string { return number.Percent(study.NarrowRatio) },
+		"wire":       roundTrip,
 		"verdicts":   p.verdicts,
+		"runs":       p.runTable,
+		"wider":      p.wider,
 		"table":      p.tableText,
 		"figure":     p.figureText,
 		"fragment":   p.fragment,
@@ -152,6 +156,9 @@ func (p *paper) ratio(unit, name, base string) (string, error) {
 	v, ok, err := p.get(values.Over(unit, name, base), name, base)
 	if !ok {
 		return gap, err
+	}
+	if v.Low == v.High { // exact
+		return number.Ratio(v.Value), nil
 	}
 	return number.Ratio(v.Value) + " (" + bounds(v, number.RatioInterval) + ")", nil
 }
@@ -358,7 +365,25 @@ func (p *paper) setting(key string) (string, error) {
 	return number.Value(d.Seconds(), "sec"), nil
 }
 
-// verdicts counts the verdicts on the claims about the current experiment.
+// roundTrip writes the round trip of the wire that a case is on: "50 ms" of
+// "/wire=0+50ms/conn=tcp".
+func roundTrip(name string) (string, error) {
+	_, after, _ := strings.Cut(name, "/wire=")
+	delays, _, _ := strings.Cut(after, "/")
+	w, ok := wire.Parse(delays)
+	if !ok {
+		return "", fmt.Errorf("case %q is on no wire", name)
+	}
+	return number.Mark(w.RoundTrip(), "sec"), nil
+}
+
+// articles names the articles in the order of their verdicts.
+var articles = []struct{ id, name string }{
+	{"part1", "part 1"}, {"part2", "part 2"}, {"part4", "part 4"}, {"part6", "part 6"}, {"order", "the article on order fields"},
+}
+
+// verdicts counts, by article, the verdicts on the claims that are answered
+// by the current experiment.
 func (p *paper) verdicts() (string, error) {
 	if p.current == nil {
 		return "", errNoExperiment
@@ -367,22 +392,48 @@ func (p *paper) verdicts() (string, error) {
 	for name, e := range p.experiments {
 		tables[name] = e.values
 	}
-	counts := map[claim.Word]int{}
-	total := 0
+	counts := map[string]map[claim.Word]int{}
+	totals := map[string]int{}
 	for _, c := range p.claims {
-		if c.Experiment != p.current.name || c.Article != "part4" {
+		if !answers(p.current.name, c) {
 			continue
 		}
-		total++
-		counts[claim.Judge(c, tables, p.current.main.Name).Word]++
+		if totals[c.Article]++; totals[c.Article] == 1 {
+			counts[c.Article] = map[claim.Word]int{}
+		}
+		counts[c.Article][claim.Judge(c, tables, p.current.main.Name).Word]++
 	}
 	var parts []string
-	for _, word := range claim.Words {
-		if counts[word] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", counts[word], word))
+	for _, a := range articles {
+		if totals[a.id] == 0 {
+			continue
 		}
+		var words []string
+		for _, word := range claim.Words {
+			if n := counts[a.id][word]; n > 0 {
+				words = append(words, fmt.Sprintf("%d %s", n, word))
+			}
+		}
+		parts = append(parts, fmt.Sprintf("of the %s of %s, %s", claimCount(totals[a.id]), a.name, strings.Join(words, ", ")))
 	}
-	return fmt.Sprintf("Of the article's %d claims here: %s ([all of them](claims.md)).", total, strings.Join(parts, ", ")), nil
+	if parts == nil {
+		return "", fmt.Errorf("no claim is answered by %s", p.current.name)
+	}
+	return "Verdicts on what is published about this: " + strings.Join(parts, "; ") + " ([all of them](claims.md)).", nil
+}
+
+func claimCount(n int) string {
+	if n == 1 {
+		return "one claim"
+	}
+	return fmt.Sprintf("%d claims", n)
+}
+
+// answers says whether the claim is one of the experiment, or of another but
+// about cases of this one alone.
+func answers(experiment string, c claim.Claim) bool {
+	cases := c.Cases()
+	return c.Experiment == experiment || len(cases) == 1 && cases[experiment] != nil
 }
 
 // tableText includes figures/X-NAME.md with a caption that leads to the

@@ -20,8 +20,9 @@ import (
 	"cryptocost/analysis/internal/command"
 )
 
-// sections are the experiments in the order of the paper.
-var sections = []string{"keyexchange", "throughput", "primitives"}
+// sections are the experiments in the order of the paper: the wire, which is
+// part of the method, and then the articles in theirs.
+var sections = []string{"link", "records", "roundtrips", "earlydata", "keyexchange", "throughput", "primitives"}
 
 func main() { command.Main("paper", run) }
 

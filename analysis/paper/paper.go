@@ -97,11 +97,26 @@ func (p *paper) render() ([]byte, error) {
 	out.WriteString("<!-- made by analysis/paper from analysis/*/*.md.tmpl, figures/*.values and data/*/*.txt; do not edit: make paper -->\n\n")
 	for _, part := range parts {
 		p.current = p.experiments[filepath.Dir(part)]
-		if err := p.renderPart(&out, part); err != nil {
+		var text bytes.Buffer
+		if err := p.renderPart(&text, part); err != nil {
 			return nil, err
 		}
+		out.Write(p.withGaps(text.Bytes()))
 	}
 	return append(bytes.TrimRight(out.Bytes(), "\n"), '\n'), nil
+}
+
+// withGaps puts below the heading of a section what was not measured.
+func (p *paper) withGaps(section []byte) []byte {
+	if p.current == nil {
+		return section
+	}
+	gaps := p.gaps()
+	if gaps == "" {
+		return section
+	}
+	heading, rest, _ := bytes.Cut(section, []byte("\n"))
+	return slices.Concat(heading, []byte("\n\n"+gaps+"\n"), rest)
 }
 
 // renderPart appends one template, which begins with a comment of its own

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"cryptocost/analysis/internal/claim"
 	"cryptocost/analysis/internal/command"
 	"cryptocost/analysis/internal/samples"
 	"cryptocost/analysis/internal/values"
@@ -110,7 +111,10 @@ var allowedDigits = regexp.MustCompile(`RFC \d+|TLS 1\.[23]|OpenSSL 3|Go 1\.26|`
 	`X25519(MLKEM768|Kyber768)?|SecP(256r1|384r1)MLKEM(768|1024)|P-(256|384|521)|RSA-(2048|3072|4096)|Ed25519|ML-KEM|` +
 	`AES(-128|-256)?(-GCM|-CCM|-CBC)?|ChaCha20(-Poly1305)?|Poly1305|SHA-1|HTTP/2|amd64|arm64|` +
 	"`GODEBUG=[a-z.]+=[a-z0-9]+`|`tlskyber=0`|" +
-	`95 %|16 KiB|1400 B`)
+	`[01]-RTT|[Pp]art [1246]|95 %|16 KiB|1400 B`)
+
+// claimID is the name of a claim.
+var claimID = regexp.MustCompile(`^"(?:p[1246]|oa)-[a-z]`)
 
 // TestNoTypedNumbers looks for digits outside of functions in all templates.
 func TestNoTypedNumbers(t *testing.T) {
@@ -133,7 +137,7 @@ func TestNoTypedNumbers(t *testing.T) {
 		// a unit, a claim.
 		for _, a := range action.FindAllString(string(text), -1) {
 			for _, literal := range regexp.MustCompile(`"[^"]*"`).FindAllString(a, -1) {
-				key := strings.HasPrefix(literal, `"/`) || strings.HasPrefix(literal, `"p4-`) || strings.Contains(literal, "-sec/op")
+				key := strings.HasPrefix(literal, `"/`) || claimID.MatchString(literal) || strings.Contains(literal, "-sec/op")
 				if prose := allowedDigits.ReplaceAllString(literal, ""); !key && digits.MatchString(prose) {
 					t.Errorf("%s: a number is typed by hand: %s", path, literal)
 				}
@@ -157,11 +161,14 @@ func fixture(t *testing.T) *paper {
 		{Key: "cpu-sec/op /kex=e over /kex=a", Value: 0.5, Low: 0.4, High: 0.6},
 		{Key: "cpu-sec/op /kex=b minus /kex=a", Value: 150e-6, Unit: "cpu-sec/op", Low: 140e-6, High: 160e-6},
 		{Key: "sent-B/op /kex=b minus /kex=a", Value: 1232, Unit: "sent-B/op", Low: 1232, High: 1232},
+		{Key: "sent-B/op /kex=b over /kex=a", Value: 5, Low: 5, High: 5},
 		{Key: "floor cpu-sec/op", Value: 1.02, Low: math.NaN(), High: math.NaN()},
 		{Key: "yes /check=x", Value: 1, Low: 0, High: 1},
 		{Key: "yes /check=y", Value: 1, Low: 1, High: 1},
 		{Key: "yes /check=n", Value: 0, Low: 0, High: 0},
 		{Key: values.NotMeasured("/kex=z"), Value: 1, Low: math.NaN(), High: math.NaN()},
+		{Key: "headlines", Value: 3, Low: math.NaN(), High: math.NaN()},
+		{Key: "narrow-headlines", Value: 3, Low: math.NaN(), High: math.NaN()},
 	} {
 		v.N, v.Machine = 12, "one"
 		if err := table.Add(v); err != nil {
@@ -189,6 +196,7 @@ func TestFunctions(t *testing.T) {
 		{`{{val "cpu-sec/op" "/kex=a"}} ({{ci "cpu-sec/op" "/kex=a"}})`, "100 µs (98–103 µs)"},
 		{`{{difference "cpu-sec/op" "/kex=b" "/kex=a"}}`, "150 µs (140–160 µs)"},
 		{`{{difference "sent-B/op" "/kex=b" "/kex=a"}}`, "1,232 B"},
+		{`{{ratio "sent-B/op" "/kex=b" "/kex=a"}} {{ratio "cpu-sec/op" "/kex=b" "/kex=a"}}`, "5.00× 2.50× (2.40–2.60×)"},
 		{`{{floor "cpu-sec/op"}}`, "2.0 %"},
 		{`{{setting "slice"}}`, "15.0 ms"},
 		{`{{claim "B" "costs" "A" "cpu-sec/op" "/kex=b" "/kex=a"}}.`, "B costs 2.50 times what A does (2.40–2.60×)."},
@@ -202,6 +210,7 @@ func TestFunctions(t *testing.T) {
 		{`{{more "cpu-sec/op" "/kex=b" "/kex=a"}} {{less "cpu-sec/op" "/kex=b" "/kex=a"}} {{more "cpu-sec/op" "/kex=c" "/kex=a"}} {{less "cpu-sec/op" "/kex=e" "/kex=a"}}`, "true false false true"},
 		{`{{same "cpu-sec/op" "/kex=b" "/kex=a"}} {{same "cpu-sec/op" "/kex=c" "/kex=a"}} {{same "cpu-sec/op" "/kex=d" "/kex=a"}} {{same "cpu-sec/op" "/kex=z" "/kex=a"}}`, "false true false false"},
 		{`{{subject}}`, "one"},
+		{`{{wire "/wire=0+50ms/conn=tcp"}} {{wire "/wire=0.25+0.25ms"}}`, "50 ms 500 µs"},
 		{`{{seen "/check=x"}} {{seen "/check=y"}} {{never "/check=x"}} {{never "/check=n"}}`, "false true false true"},
 	} {
 		got, err := renderText(t, fixture(t), test.text)
@@ -223,6 +232,9 @@ func TestFailures(t *testing.T) {
 		`{{table "nothing" "A caption."}}`,
 		`{{figure "nothing" "A caption."}}`,
 		`{{setting "quota"}}`,
+		`{{wire "/wire=none/conn=tcp"}}`,
+		`{{wire "/kex=a"}}`,
+		`{{verdicts}}`,
 		`{{nothing}}`,
 	} {
 		if got, err := renderText(t, fixture(t), text); err == nil {
@@ -233,6 +245,100 @@ func TestFailures(t *testing.T) {
 	p.current = nil
 	if _, err := renderText(t, p, `{{val "cpu-sec/op" "/kex=a"}}`); err == nil {
 		t.Error("no error for a value before use")
+	}
+}
+
+// TestVerdicts counts by article, and takes a claim that is another
+// experiment's but about cases of this one.
+func TestVerdicts(t *testing.T) {
+	p := fixture(t)
+	about := func(article, experiment, name, value string) claim.Claim {
+		return claim.Claim{ID: article, Article: article, Experiment: experiment, Kind: claim.Absolute, Metric: "cpu-sec/op", Case: name, Value: value, Unit: "us"}
+	}
+	p.claims = []claim.Claim{
+		about("part4", "keyexchange", "/kex=a", "100"),
+		about("part4", "keyexchange", "/kex=a", "200"),
+		about("part1", "records", "keyexchange: /kex=a", "100"),
+		about("part1", "records", "/kex=a", "100"),
+		{ID: "design", Article: "part4", Experiment: "throughput", Kind: claim.Design, Evidence: "/check=x; keyexchange: /check=y"},
+	}
+	const want = "Verdicts on what is published about this: of the one claim of part 1, 1 reproduced; of the 2 claims of part 4, " +
+		"1 reproduced, 1 shifted ([all of them](claims.md))."
+	if got, err := renderText(t, p, "{{verdicts}}"); err != nil || got != want {
+		t.Errorf("got %q, %v; want %q", got, err, want)
+	}
+}
+
+// everywhere makes the fixture's experiment that of every section.
+func everywhere(t *testing.T) *paper {
+	t.Helper()
+	p := fixture(t)
+	for _, v := range []struct {
+		key   string
+		value float64
+	}{{"rounds", 12}, {"samples", 1200}, {"measured-ratio", 0.9}, {"windows", 60}, {"marked-windows", 7}} {
+		if err := p.current.values.Add(values.Value{Key: v.key, Value: v.value, Low: math.NaN(), High: math.NaN(), N: 12, Machine: "one"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range sections {
+		p.experiments[name] = p.current
+	}
+	return p
+}
+
+func TestRuns(t *testing.T) {
+	got, err := renderText(t, everywhere(t), "{{runs}}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range sections {
+		if len(floors[name]) == 0 {
+			t.Errorf("no noise floor of %s", name)
+		}
+		if !strings.Contains(got, "| "+name+" | one | 12 | 1,200 | 90.0 % | 60 | 7 | unknown (") {
+			t.Errorf("no row of %s in\n%s", name, got)
+		}
+	}
+	if got, err := renderText(t, everywhere(t), "{{wider}}"); err != nil || got != "None is wider." {
+		t.Errorf("got %q, %v", got, err)
+	}
+	p := everywhere(t)
+	p.figures = t.TempDir()
+	p.current.values = &values.Table{}
+	for _, v := range []values.Value{{Key: "headlines", Value: 3}, {Key: "narrow-headlines", Value: 2}} {
+		v.Machine, v.Low, v.High = "one", math.NaN(), math.NaN()
+		if err := p.current.values.Add(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// All share the name of the fixture, and so its table.
+	if _, err := renderText(t, p, "{{wider}}"); err == nil {
+		t.Error("no error though the table wide is missing")
+	}
+	if err := os.WriteFile(filepath.Join(p.figures, "keyexchange-wide.md"), []byte("<!-- made -->\n| a | b |\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := renderText(t, p, "{{wider}}"); err != nil || strings.Count(got, "| a | b |") != len(sections) || !strings.Contains(got, "*"+sections[0]+":*") {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// TestGapsBelowHeading checks that a section says what was not measured.
+func TestGapsBelowHeading(t *testing.T) {
+	p := fixture(t)
+	section := []byte("## Wires (link)\n\nText.\n")
+	if got := p.withGaps(section); !bytes.Equal(got, section) {
+		t.Errorf("nothing is missing, but got %q", got)
+	}
+	p.current.main.File.Missing = []data.Missing{{Case: "/a=1", Reason: "no link"}, {Case: "/a=2", Reason: "no openssl"}, {Case: "/a=3", Reason: "no link"}}
+	const want = "## Wires (link)\n\n*(Not measured on one: 2 cases: no link; one case: no openssl.)*\n\nText.\n"
+	if got := p.withGaps(section); string(got) != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	p.current = nil // the front of the paper
+	if got := p.withGaps(section); !bytes.Equal(got, section) {
+		t.Errorf("no experiment is in use, but got %q", got)
 	}
 }
 

@@ -33,7 +33,7 @@ func TestTree(t *testing.T) {
 		t.Errorf("experiments %q, but sections of the paper %q", experiments, sorted)
 	}
 	for _, x := range experiments {
-		for _, pattern := range []string{"analysis/" + x + "/main.go", "analysis/" + x + "/section.md.tmpl", "data/*/" + x + ".txt", "figures/" + x + ".values", "figures/" + x + "-*.svg"} {
+		for _, pattern := range []string{"analysis/" + x + "/main.go", "analysis/" + x + "/section.md.tmpl", "data/*/" + x + ".txt", "figures/" + x + ".values", "figures/" + x + "-*.svg", "figures/" + x + "-wide.md"} {
 			if len(glob(pattern)) == 0 {
 				t.Errorf("experiments/%s has no %s", x, pattern)
 			}
