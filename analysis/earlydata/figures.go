@@ -160,11 +160,7 @@ func saved(d *study.Data, name, base string) string {
 	if !ok {
 		return none
 	}
-	text := number.Value(v.Value, latency)
-	if v.Low < v.High {
-		text += " (" + number.Interval(v.Low, v.High, latency) + ")"
-	}
-	return text
+	return study.WithInterval(v)
 }
 
 // basesTable shows what the article's times have beyond the wire's, there and

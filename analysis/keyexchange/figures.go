@@ -9,7 +9,6 @@ import (
 	"cryptocost/analysis/internal/samples"
 	"cryptocost/analysis/internal/stat"
 	"cryptocost/analysis/internal/study"
-	"cryptocost/analysis/internal/values"
 )
 
 var nan = math.NaN()
@@ -213,28 +212,11 @@ func retryTable(d *study.Data) (string, error) {
 	for _, r := range retries {
 		line := []string{r.name}
 		for _, unit := range []string{sent, received, serverCPU, clientCPU, latency} {
-			v, ok := d.Values.Get(d.Main.Name, values.Minus(unit, r.retry, r.control))
-			if !ok {
-				line = append(line, "—")
-				continue
-			}
-			line = append(line, added(v, unit))
+			line = append(line, d.Difference(unit, r.retry, r.control))
 		}
 		lines = append(lines, line)
 	}
 	return study.Markdown([]string{"against its control", "client sends", "server sends", "server CPU", "client CPU", "latency p50"}, lines), nil
-}
-
-// added writes by how much a case exceeds another, with its interval.
-func added(v values.Value, unit string) string {
-	text := number.Value(v.Value, unit)
-	if v.Value > 0 {
-		text = "+" + text
-	}
-	if v.Low < v.High {
-		text += " (" + number.Interval(v.Low, v.High, unit) + ")"
-	}
-	return text
 }
 
 // sizesTable has the bytes of every kind of handshake.

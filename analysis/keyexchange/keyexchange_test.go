@@ -66,24 +66,6 @@ func TestSpreadsAbsent(t *testing.T) {
 	}
 }
 
-func TestAdded(t *testing.T) {
-	nan := math.NaN()
-	for _, test := range []struct {
-		v    values.Value
-		unit string
-		want string
-	}{
-		{values.Value{Value: 130, Low: 128, High: 131}, sent, "+130 B (128–131 B)"},
-		{values.Value{Value: 0, Low: 0, High: 0}, sent, "0 B"},
-		{values.Value{Value: -2e-6, Low: -9e-6, High: 5e-6}, serverCPU, "−2.00 µs (−9.00 to 5.00 µs)"},
-		{values.Value{Value: 2e-6, Low: nan, High: nan}, serverCPU, "+2.00 µs"},
-	} {
-		if got := added(test.v, test.unit); got != test.want {
-			t.Errorf("got %q, want %q", got, test.want)
-		}
-	}
-}
-
 // TestRetryRows tests that each retry stands above its control.
 func TestRetryRows(t *testing.T) {
 	rows := retryRows()

@@ -3,7 +3,6 @@ package main
 import (
 	"math"
 
-	"cryptocost/analysis/internal/claim"
 	"cryptocost/analysis/internal/number"
 	"cryptocost/analysis/internal/study"
 	"cryptocost/analysis/internal/values"
@@ -12,15 +11,6 @@ import (
 
 // none stands in a table for what there is not.
 const none = "—"
-
-// verdict is the word on the published value of a case.
-func verdict(d *study.Data, unit, name string) string {
-	c, ok := claim.Find(d.Claims, d.Name, values.Case(unit, name))
-	if !ok {
-		return none
-	}
-	return string(claim.Judge(c, claim.Tables{d.Name: d.Values}, d.Main.Name).Word)
-}
 
 // timesTable has the times of all kinds on the article's wire.
 func timesTable(d *study.Data) (string, error) {
@@ -36,7 +26,7 @@ func timesTable(d *study.Data) (string, error) {
 				row = append(row, none, none, none)
 				continue
 			}
-			row = append(row, d.Estimate(d.Main, unit, name), d.PublishedText(unit, name), verdict(d, unit, name))
+			row = append(row, d.Estimate(d.Main, unit, name), d.PublishedText(unit, name), d.Verdict(unit, name))
 		}
 		rows = append(rows, row)
 	}
@@ -53,9 +43,9 @@ func waitsTable(d *study.Data) (string, error) {
 			row[1] = number.Value(count, counted)
 		}
 		if v, ok := d.Values.Get(d.Main.Name, values.Case(waits, name)); ok {
-			row[2] = withInterval(v)
+			row[2] = study.WithInterval(v)
 			at, _ := d.Values.Get(d.Main.Name, values.Case(intercept, name))
-			row[3] = withInterval(at)
+			row[3] = study.WithInterval(at)
 			over, _ := d.Values.Get(d.Main.Name, values.Case("wires", name))
 			row[4] = number.Value(over.Value, over.Unit)
 		} else {
@@ -77,28 +67,6 @@ func waitsTable(d *study.Data) (string, error) {
 		"a whole number within " + number.Percent(tolerance) + ", and as counted"}, rows), nil
 }
 
-// withInterval writes a value in its unit.
-func withInterval(v values.Value) string {
-	text := number.Value(v.Value, v.Unit)
-	if v.Low < v.High {
-		text += " (" + number.Interval(v.Low, v.High, v.Unit) + ")"
-	}
-	return text
-}
-
-// difference writes by how much a case exceeds another.
-func difference(d *study.Data, unit, name, base string) string {
-	v, ok := d.Values.Get(d.Main.Name, values.Minus(unit, name, base))
-	if !ok {
-		return none
-	}
-	text := withInterval(v)
-	if v.Value > 0 {
-		text = "+" + text
-	}
-	return text
-}
-
 // differencesTable has what one kind takes longer than another, by wire.
 func differencesTable(d *study.Data) (string, error) {
 	wires := append([]string{article}, fitted...)
@@ -106,7 +74,7 @@ func differencesTable(d *study.Data) (string, error) {
 	for _, of := range differences {
 		row := []string{of.name}
 		for _, w := range wires {
-			row = append(row, difference(d, latency, on(w, of.conn), on(w, of.base)))
+			row = append(row, d.Difference(latency, on(w, of.conn), on(w, of.base)))
 		}
 		rows = append(rows, row)
 	}
@@ -120,8 +88,8 @@ func wiresTable(d *study.Data) (string, error) {
 	for _, k := range kinds {
 		name := func(w string) string { return on(w, k.conn) }
 		rows = append(rows, []string{k.name,
-			d.Estimate(d.Main, latency, name(wire.None)), d.Estimate(d.Main, latency, name(zero)), difference(d, latency, name(zero), name(wire.None)),
-			d.Estimate(d.Main, latency, name(article)), d.Estimate(d.Main, latency, name(symmetric)), difference(d, latency, name(article), name(symmetric)),
+			d.Estimate(d.Main, latency, name(wire.None)), d.Estimate(d.Main, latency, name(zero)), d.Difference(latency, name(zero), name(wire.None)),
+			d.Estimate(d.Main, latency, name(article)), d.Estimate(d.Main, latency, name(symmetric)), d.Difference(latency, name(article), name(symmetric)),
 		})
 	}
 	return study.Markdown([]string{"first response", "loopback", "wire " + zero, "the wire adds", "wire " + article, "wire " + symmetric, "difference"}, rows), nil

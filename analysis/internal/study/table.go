@@ -36,6 +36,15 @@ func Markdown(head []string, rows [][]string) string {
 	return b.String()
 }
 
+// WithInterval writes a value in its unit, with its interval if it has one.
+func WithInterval(v values.Value) string {
+	text := number.Value(v.Value, v.Unit)
+	if v.Low < v.High {
+		text += " (" + number.Interval(v.Low, v.High, v.Unit) + ")"
+	}
+	return text
+}
+
 // Estimate writes a value of a machine with its interval, or why there is
 // none.
 func (d *Data) Estimate(m *samples.Machine, unit, name string) string {
@@ -43,10 +52,7 @@ func (d *Data) Estimate(m *samples.Machine, unit, name string) string {
 	if !ok {
 		return notMeasured(m, name)
 	}
-	text := number.Value(v.Value, unit)
-	if v.Low < v.High {
-		text += " (" + number.Interval(v.Low, v.High, unit) + ")"
-	}
+	text := WithInterval(v)
 	if mostlyMarked(m, name) {
 		text += " †"
 	}
@@ -57,13 +63,23 @@ func (d *Data) Estimate(m *samples.Machine, unit, name string) string {
 // not the same in all operations.
 func (d *Data) Range(unit, name string) string {
 	v, ok := d.Values.Get(d.Main.Name, values.Case(unit, name))
+	if !ok {
+		return notMeasured(d.Main, name)
+	}
+	return WithInterval(v)
+}
+
+// Difference writes by how much a case exceeds another, paired, with its
+// interval; a dash where that was not computed.
+func (d *Data) Difference(unit, name, base string) string {
+	v, ok := d.Values.Get(d.Main.Name, values.Minus(unit, name, base))
 	switch {
 	case !ok:
-		return notMeasured(d.Main, name)
-	case v.Low == v.High:
-		return number.Value(v.Value, unit)
+		return "—"
+	case v.Value > 0:
+		return "+" + WithInterval(v)
 	default:
-		return number.Value(v.Value, unit) + " (" + number.Interval(v.Low, v.High, unit) + ")"
+		return WithInterval(v)
 	}
 }
 
@@ -112,7 +128,7 @@ func (d *Data) CostTable(unit string, rows []Row) string {
 	head = append(head, "ratio to the baseline")
 	var lines [][]string
 	for _, r := range rows {
-		line := []string{r.Name, d.PublishedText(unit, r.Case), d.verdict(unit, r.Case), d.Estimate(d.Main, unit, r.Case)}
+		line := []string{r.Name, d.PublishedText(unit, r.Case), d.Verdict(unit, r.Case), d.Estimate(d.Main, unit, r.Case)}
 		for _, m := range d.Others() {
 			line = append(line, d.Estimate(m, unit, r.Case))
 		}
@@ -141,8 +157,9 @@ func (d *Data) PublishedText(unit, name string) string {
 	return "—"
 }
 
-// verdict is the word on the published value of a case.
-func (d *Data) verdict(unit, name string) string {
+// Verdict is the word on the published value of a case; a dash where there is
+// none.
+func (d *Data) Verdict(unit, name string) string {
 	c, ok := claim.Find(d.Claims, d.Name, values.Case(unit, name))
 	if !ok {
 		return "—"

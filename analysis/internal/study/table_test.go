@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"cryptocost/analysis/internal/samples"
 	"cryptocost/analysis/internal/values"
 )
 
@@ -143,5 +144,30 @@ func must(t *testing.T) func(string, error) string {
 			t.Fatal(err)
 		}
 		return table
+	}
+}
+
+func TestDifference(t *testing.T) {
+	nan := math.NaN()
+	for _, test := range []struct {
+		v    values.Value
+		want string
+	}{
+		{values.Value{Value: 130, Low: 128, High: 131, Unit: "B/op"}, "+130 B (128–131 B)"},
+		{values.Value{Value: 0, Low: 0, High: 0, Unit: "B/op"}, "0 B"},
+		{values.Value{Value: -2e-6, Low: -9e-6, High: 5e-6, Unit: "sec/op"}, "−2.00 µs (−9.00 to 5.00 µs)"},
+		{values.Value{Value: 2e-6, Low: nan, High: nan, Unit: "sec/op"}, "+2.00 µs"},
+	} {
+		d := &Data{Main: &samples.Machine{Name: "xeon"}, Values: &values.Table{}}
+		test.v.Key, test.v.Machine, test.v.N = values.Minus(test.v.Unit, "/a=b", "/c=d"), "xeon", 6
+		if err := d.Values.Add(test.v); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Difference(test.v.Unit, "/a=b", "/c=d"); got != test.want {
+			t.Errorf("got %q, want %q", got, test.want)
+		}
+		if got := d.Difference(test.v.Unit, "/c=d", "/a=b"); got != "—" {
+			t.Errorf("not computed: %q", got)
+		}
 	}
 }
