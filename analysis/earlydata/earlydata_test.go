@@ -4,9 +4,7 @@ import (
 	"flag"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"cryptocost/analysis/internal/claim"
@@ -119,43 +117,29 @@ func TestFiles(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		runs []recording.Run
-		want map[string]string // by file, a part of it
+		want map[string][]string // by file, parts of it
 	}{
-		{"whole", []recording.Run{run()}, map[string]string{
-			"earlydata-request.md":  "| openssl, TLS 1.3 over TCP: resumed, early data | 50 ms | 51.1 ms",
-			"earlydata-gains.md":    "early data instead of resuming | 50.1 ms",
-			"earlydata-bases.md":    "| 100 ms | 31.7 ms | 105 ms",
-			"earlydata-checks.md":   "refuses its early data by default | no, in none of 12 rounds |",
-			"earlydata-request.svg": "has the request 50.1 ms sooner over TCP, 50.2 ms sooner over QUIC",
-			"earlydata-bases.svg":   "takes 4.",
+		{"whole", []recording.Run{run()}, map[string][]string{
+			"earlydata-request.md":  {"| openssl, TLS 1.3 over TCP: resumed, early data | 50 ms | 51.1 ms"},
+			"earlydata-gains.md":    {"early data instead of resuming | 50.1 ms"},
+			"earlydata-bases.md":    {"| 100 ms | 31.7 ms | 105 ms"},
+			"earlydata-checks.md":   {"refuses its early data by default | no, in none of 12 rounds |"},
+			"earlydata-request.svg": {"has the request 50.1 ms sooner over TCP, 50.2 ms sooner over QUIC"},
+			"earlydata-bases.svg":   {"takes 4."},
 		}},
-		{"no-openssl", []recording.Run{noOpenSSL}, map[string]string{
-			"earlydata-request.svg": "openssl is not installed",
-			"earlydata-bases.svg":   "openssl is not installed",
-			"earlydata-bases.md":    "not measured: openssl is not installed",
+		{"no-openssl", []recording.Run{noOpenSSL}, map[string][]string{
+			"earlydata-request.svg": {"openssl is not installed"},
+			"earlydata-bases.svg":   {"openssl is not installed"},
+			"earlydata-bases.md":    {"not measured: openssl is not installed"},
 		}},
-		{"two-machines", []recording.Run{run(), other}, map[string]string{"earlydata-request.svg": "epyc"}},
+		{"two-machines", []recording.Run{run(), other}, map[string][]string{"earlydata-request.svg": {"epyc"}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			dir, out := t.TempDir(), t.TempDir()
-			if *keep != "" {
-				out = filepath.Join(*keep, test.name)
+			out := *keep
+			if out != "" {
+				out = filepath.Join(out, test.name)
 			}
-			for _, r := range test.runs {
-				r.Write(t, dir)
-			}
-			if err := study.Run(analysis(), []string{"-data", dir, "-out", out, "-machine", "xeon", "-claims", filepath.Join("testdata", "claims.csv")}, os.Stderr); err != nil {
-				t.Fatal(err)
-			}
-			for name, want := range test.want {
-				content, err := os.ReadFile(filepath.Join(out, name))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !strings.Contains(string(content), want) {
-					t.Errorf("%s lacks %q:\n%s", name, want, content)
-				}
-			}
+			recording.Analyze(t, analysis(), filepath.Join("testdata", "claims.csv"), out, test.runs, test.want)
 		})
 	}
 }

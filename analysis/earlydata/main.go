@@ -179,7 +179,7 @@ func analysis() study.Analysis {
 			"request": requestFigure, "bases": basesFigure,
 		},
 		Tables: map[string]func(*study.Data) (string, error){
-			"request": requestTable, "gains": gainsTable, "bases": basesTable, "checks": checkTable,
+			"request": requestTable, "gains": gainsTable, "bases": basesTable, "checks": checkTable, "wide": (*study.Data).Wide,
 		},
 	}
 }

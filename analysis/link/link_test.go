@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"cryptocost/analysis/internal/recording"
@@ -193,43 +191,29 @@ func TestFiles(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		runs []recording.Run
-		want map[string]string // by file, a part of it
+		want map[string][]string // by file, parts of it
 	}{
-		{"whole", []recording.Run{run()}, map[string]string{
-			"link-error.md":  "| 25+25ms | 50 ms | 50.1 ms",
-			"link-rate.md":   "| 200,000 packets/s | 150,000 packets/s | 30.0 % |",
-			"link-error.svg": "On a wire of 50 ms, connecting takes 12",
-			"link-rate.svg":  "keeps its delay up to 49,900 packets/s",
+		{"whole", []recording.Run{run()}, map[string][]string{
+			"link-error.md":  {"| 25+25ms | 50 ms | 50.1 ms"},
+			"link-rate.md":   {"| 200,000 packets/s | 150,000 packets/s | 30.0 % |"},
+			"link-error.svg": {"On a wire of 50 ms, connecting takes 12"},
+			"link-rate.svg":  {"keeps its delay up to 49,900 packets/s"},
 		}},
-		{"no-link", []recording.Run{noLink}, map[string]string{
-			"link-error.md":  "not measured: no link of network namespaces",
-			"link-rate.md":   "not measured: no link of network namespaces",
-			"link-error.svg": "not measured: no link of network namespaces",
-			"link-rate.svg":  "not measured: no link of network namespaces",
+		{"no-link", []recording.Run{noLink}, map[string][]string{
+			"link-error.md":  {"not measured: no link of network namespaces"},
+			"link-rate.md":   {"not measured: no link of network namespaces"},
+			"link-error.svg": {"not measured: no link of network namespaces"},
+			"link-rate.svg":  {"not measured: no link of network namespaces"},
 		}},
-		{"sooner", []recording.Run{sooner}, map[string]string{"link-error.md": "−10.0 µs"}},
-		{"two-machines", []recording.Run{run(), other}, map[string]string{"link-error.svg": "epyc"}},
+		{"sooner", []recording.Run{sooner}, map[string][]string{"link-error.md": {"−10.0 µs"}}},
+		{"two-machines", []recording.Run{run(), other}, map[string][]string{"link-error.svg": {"epyc"}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			dir, out := t.TempDir(), t.TempDir()
-			if *keep != "" {
-				out = filepath.Join(*keep, test.name)
+			out := *keep
+			if out != "" {
+				out = filepath.Join(out, test.name)
 			}
-			for _, r := range test.runs {
-				r.Write(t, dir)
-			}
-			if err := study.Run(analysis(), []string{"-data", dir, "-out", out, "-machine", "xeon", "-claims", filepath.Join("..", "claims", "claims.csv")}, os.Stderr); err != nil {
-				t.Fatal(err)
-			}
-			for name, want := range test.want {
-				content, err := os.ReadFile(filepath.Join(out, name))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !strings.Contains(string(content), want) {
-					t.Errorf("%s lacks %q:\n%s", name, want, content)
-				}
-			}
+			recording.Analyze(t, analysis(), filepath.Join("..", "claims", "claims.csv"), out, test.runs, test.want)
 		})
 	}
 }

@@ -224,7 +224,7 @@ func analysis() study.Analysis {
 			"error": errorFigure, "rate": rateFigure,
 		},
 		Tables: map[string]func(*study.Data) (string, error){
-			"error": errorTable, "rate": rateTable,
+			"error": errorTable, "rate": rateTable, "wide": (*study.Data).Wide,
 		},
 	}
 }

@@ -66,10 +66,8 @@ func caseOf(tls, kind, pq, cert string) string {
 
 // Cases of the article's certificate.
 var (
-	full13   = caseOf(tls13, "full", "yes", selfSigned)
-	ticket13 = caseOf(tls13, "ticket", "yes", selfSigned)
-	full12   = caseOf(tls12, "full", "yes", selfSigned)
-	ticket12 = caseOf(tls12, "ticket", "yes", selfSigned)
+	full13 = caseOf(tls13, "full", "yes", selfSigned)
+	full12 = caseOf(tls12, "full", "yes", selfSigned)
 )
 
 // pairs are the comparisons beside those with the baseline: of a ticket and a

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,9 +12,11 @@ import (
 
 	"cryptocost/analysis/internal/recording"
 	"cryptocost/analysis/internal/samples"
-	"cryptocost/analysis/internal/study"
 	"cryptocost/data"
 )
+
+// published is what the articles claim.
+var published = filepath.Join("..", "claims", "claims.csv")
 
 var keep = flag.String("keep", "", "`folder` to keep the figures and tables of the simulated run in, to look at them")
 
@@ -70,16 +71,7 @@ func run() recording.Run {
 
 // TestFiles draws all figures and tables; with -keep they stay.
 func TestFiles(t *testing.T) {
-	out := t.TempDir()
-	if *keep != "" {
-		out = *keep
-	}
-	dir := t.TempDir()
-	run().Write(t, dir)
-	if err := study.Run(analysis(), []string{"-data", dir, "-out", out, "-machine", "xeon", "-claims", filepath.Join("..", "claims", "claims.csv")}, os.Stderr); err != nil {
-		t.Fatal(err)
-	}
-	for name, wants := range map[string][]string{
+	recording.Analyze(t, analysis(), published, *keep, []recording.Run{run()}, map[string][]string{
 		"records-records.md": {
 			"| 1. client: ClientHello | Handshake (22) | 0301 | 1,500 B | 1,474 B | reproduced | 100 µs | 400 µs | shifted |",
 			"| 4. server: EncryptedExtensions + Certificate | ApplicationData (23) | 0303 | 440 B |",
@@ -92,18 +84,7 @@ func TestFiles(t *testing.T) {
 			"8. server: Handshake (22), 40 B: Finished, encrypted", "4. server: Handshake (22), 20 B: Certificate, continued\n", "not among the cases of this run"},
 		"records-bytes.svg": {"the two hellos are 80.9 %"},
 		"records.values":    {"/verdict=first-record-is-0301"},
-	} {
-		content, err := os.ReadFile(filepath.Join(out, name))
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		for _, want := range wants {
-			if !strings.Contains(string(content), want) {
-				t.Errorf("%s lacks %q:\n%s", name, want, content)
-			}
-		}
-	}
+	})
 }
 
 // TestMissing sees to it that an analysis of a run without the connections
@@ -115,16 +96,10 @@ func TestMissing(t *testing.T) {
 	r.Round = func(rng *rand.Rand) []data.Sample {
 		return slices.DeleteFunc(whole(rng), func(s data.Sample) bool { return strings.HasPrefix(s.Case, full13) })
 	}
-	dir, out := t.TempDir(), t.TempDir()
-	r.Write(t, dir)
-	if err := study.Run(analysis(), []string{"-data", dir, "-out", out, "-machine", "xeon", "-claims", filepath.Join("..", "claims", "claims.csv")}, os.Stderr); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"records-ladder.svg", "records-bytes.svg", "records-records.md", "records-totals.md"} {
-		if content, err := os.ReadFile(filepath.Join(out, name)); err != nil || !strings.Contains(string(content), "no loopback") {
-			t.Errorf("%s does not say why (%v):\n%s", name, err, content)
-		}
-	}
+	why := []string{"no loopback"}
+	recording.Analyze(t, analysis(), published, "", []recording.Run{r}, map[string][]string{
+		"records-ladder.svg": why, "records-bytes.svg": why, "records-records.md": why, "records-totals.md": why,
+	})
 }
 
 // TestRecordsOf sees to it that only the records of a case itself are its.

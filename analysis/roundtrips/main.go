@@ -166,7 +166,7 @@ func analysis() study.Analysis {
 		},
 		Tables: map[string]func(*study.Data) (string, error){
 			"times": timesTable, "waits": waitsTable, "differences": differencesTable, "wires": wiresTable,
-			"rest": restTable, "chain": chainTable,
+			"rest": restTable, "chain": chainTable, "wide": (*study.Data).Wide,
 		},
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -287,53 +286,39 @@ func TestFiles(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		runs []recording.Run
-		want map[string]string // by file, a part of it
+		want map[string][]string // by file, parts of it
 	}{
-		{"whole", []recording.Run{run()}, map[string]string{
-			"roundtrips-times.md":       "| 101 ms (100.9–101.1 ms) | 107 ms | reproduced | 202 ms (201.7–201.9 ms) | — | — |",
-			"roundtrips-waits.md":       "| 3 waits | 3.0",
-			"roundtrips-rest.md":        "| 172 ms | 150 ms | 22.0 ms |",
-			"roundtrips-differences.md": "TLS 1.2 above TLS 1.3 | +50.",
-			"roundtrips-wires.md":       "the wire adds",
-			"roundtrips-chain.md":       "| 20,010 B | 3 waits | 4.0",
-			"roundtrips-waits.svg":      "waits 3 times with TLS 1.3, 4 with TLS 1.2; with a ticket 3 and 3",
-			"roundtrips-kinds.svg":      "With 50 ms from server to client",
-			"roundtrips-chain.svg":      "initial window is 14,480 B",
+		{"whole", []recording.Run{run()}, map[string][]string{
+			"roundtrips-times.md":       {"| 101 ms (100.9–101.1 ms) | 107 ms | reproduced | 202 ms (201.7–201.9 ms) | — | — |"},
+			"roundtrips-waits.md":       {"| 3 waits | 3.0"},
+			"roundtrips-rest.md":        {"| 172 ms | 150 ms | 22.0 ms |"},
+			"roundtrips-differences.md": {"TLS 1.2 above TLS 1.3 | +50."},
+			"roundtrips-wires.md":       {"the wire adds"},
+			"roundtrips-chain.md":       {"| 20,010 B | 3 waits | 4.0"},
+			"roundtrips-waits.svg":      {"waits 3 times with TLS 1.3, 4 with TLS 1.2; with a ticket 3 and 3"},
+			"roundtrips-kinds.svg":      {"With 50 ms from server to client"},
+			"roundtrips-chain.svg":      {"initial window is 14,480 B"},
 		}},
-		{"no-link", []recording.Run{noLink}, map[string]string{
-			"roundtrips-waits.svg": "not measured: no link of network namespaces",
-			"roundtrips-kinds.svg": "not measured",
-			"roundtrips-chain.svg": "How often a client waits",
-			"roundtrips-times.md":  "not measured: no link",
-			"roundtrips-waits.md":  "not measured: no link",
+		{"no-link", []recording.Run{noLink}, map[string][]string{
+			"roundtrips-waits.svg": {"not measured: no link of network namespaces"},
+			"roundtrips-kinds.svg": {"not measured"},
+			"roundtrips-chain.svg": {"How often a client waits"},
+			"roundtrips-times.md":  {"not measured: no link"},
+			"roundtrips-waits.md":  {"not measured: no link"},
 		}},
-		{"few-rounds", []recording.Run{few}, map[string]string{"roundtrips-waits.md": "| 3 waits | 3.0"}},
-		{"two-machines", []recording.Run{run(), other}, map[string]string{"roundtrips-kinds.svg": "epyc"}},
+		{"few-rounds", []recording.Run{few}, map[string][]string{"roundtrips-waits.md": {"| 3 waits | 3.0"}}},
+		{"two-machines", []recording.Run{run(), other}, map[string][]string{"roundtrips-kinds.svg": {"epyc"}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			dir, out := t.TempDir(), t.TempDir()
-			if *keep != "" {
-				out = filepath.Join(*keep, test.name)
-			}
-			for _, r := range test.runs {
-				r.Write(t, dir)
+			out := *keep
+			if out != "" {
+				out = filepath.Join(out, test.name)
 			}
 			published := filepath.Join("..", "claims", "claims.csv")
 			if test.name == "whole" {
 				published = filepath.Join("testdata", "claims.csv")
 			}
-			if err := study.Run(analysis(), []string{"-data", dir, "-out", out, "-machine", "xeon", "-claims", published}, os.Stderr); err != nil {
-				t.Fatal(err)
-			}
-			for name, want := range test.want {
-				content, err := os.ReadFile(filepath.Join(out, name))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !strings.Contains(string(content), want) {
-					t.Errorf("%s lacks %q:\n%s", name, want, content)
-				}
-			}
+			recording.Analyze(t, analysis(), published, out, test.runs, test.want)
 		})
 	}
 }

@@ -96,21 +96,12 @@ func (s *server) startTLS(r serverStart) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				fmt.Fprintln(os.Stderr, "accept:", err)
-				os.Exit(1)
-			}
-			go func() {
-				if _, err := io.Copy(io.Discard, conn); err != nil {
-					fmt.Fprintln(os.Stderr, "read until the client's closing alert:", err)
-				}
-				_ = conn.Close()
-			}()
+	go host.Accept(listener, func(conn net.Conn) {
+		if _, err := io.Copy(io.Discard, conn); err != nil {
+			fmt.Fprintln(os.Stderr, "read until the client's closing alert:", err)
 		}
-	}()
+		_ = conn.Close()
+	})
 	_, s.tls, err = net.SplitHostPort(listener.Addr().String())
 	return s.tls, err
 }

@@ -53,16 +53,7 @@ func startServer(s serverStart) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				fmt.Fprintln(os.Stderr, "accept:", err)
-				os.Exit(1)
-			}
-			go serveOne(tls.Server(conn, tlsConfig))
-		}
-	}()
+	go host.Accept(listener, func(conn net.Conn) { serveOne(tls.Server(conn, tlsConfig)) })
 	return listener.Addr().(*net.TCPAddr).Port, nil
 }
 

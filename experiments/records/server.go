@@ -61,16 +61,7 @@ func (s *server) serve(start serverStart) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				fmt.Fprintln(os.Stderr, "accept:", err)
-				os.Exit(1)
-			}
-			go s.answer(&counter{Conn: conn, keep: start.Keep}, config)
-		}
-	}()
+	go host.Accept(listener, func(conn net.Conn) { s.answer(&counter{Conn: conn, keep: start.Keep}, config) })
 	return listener.Addr().(*net.TCPAddr).Port, nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"time"
 
 	"cryptocost/experiments/internal/host"
@@ -103,7 +102,7 @@ func (p *pair) start(s pairStart) (struct{}, error) {
 	if err != nil {
 		return struct{}{}, err
 	}
-	client, server, err := loopback()
+	client, server, err := host.Loopback()
 	if err != nil {
 		return struct{}{}, err
 	}
@@ -128,20 +127,6 @@ func (p *pair) start(s pairStart) (struct{}, error) {
 	}
 	_, err = p.send(settleRecords)
 	return struct{}{}, err
-}
-
-// loopback connects two ends over TCP.
-func loopback() (client, server net.Conn, err error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, nil, err
-	}
-	defer listener.Close()
-	if client, err = net.Dial("tcp", listener.Addr().String()); err != nil {
-		return nil, nil, err
-	}
-	server, err = listener.Accept()
-	return client, server, err
 }
 
 // send sends n records in one goroutine, reads them in this one, and gives the

@@ -71,25 +71,16 @@ func listen(address string, open func(net.Conn) (net.Conn, bool, error)) (int, e
 	if err != nil {
 		return 0, err
 	}
-	go func() {
-		for {
-			raw, err := listener.Accept()
-			if err != nil {
-				fmt.Fprintln(os.Stderr, "accept:", err)
-				os.Exit(1)
-			}
-			go func() {
-				defer raw.Close()
-				conn, resumed, err := open(raw)
-				if err == nil {
-					err = answer(conn, resumed)
-				}
-				if err != nil {
-					fmt.Fprintln(os.Stderr, "serve:", err)
-				}
-			}()
+	go host.Accept(listener, func(raw net.Conn) {
+		defer raw.Close()
+		conn, resumed, err := open(raw)
+		if err == nil {
+			err = answer(conn, resumed)
 		}
-	}()
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "serve:", err)
+		}
+	})
 	return listener.Addr().(*net.TCPAddr).Port, nil
 }
 

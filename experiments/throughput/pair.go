@@ -65,7 +65,7 @@ func (p *pair) start(s pairStart) (connected, error) {
 	if used, err := aes.UsedByGo(); err != nil || used != s.AES {
 		return state, errors.Join(err, fmt.Errorf("AES instructions in use: %v, want %v", used, s.AES))
 	}
-	client, server, err := loopback()
+	client, server, err := host.Loopback()
 	if err != nil {
 		return state, err
 	}
@@ -84,20 +84,6 @@ func (p *pair) start(s pairStart) (connected, error) {
 	go p.read()
 	_, err = p.send(boostBytes/len(p.block) + 1)
 	return state, err
-}
-
-// loopback connects two ends over TCP.
-func loopback() (client, server net.Conn, err error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, nil, err
-	}
-	defer listener.Close()
-	if client, err = net.Dial("tcp", listener.Addr().String()); err != nil {
-		return nil, nil, err
-	}
-	server, err = listener.Accept()
-	return client, server, err
 }
 
 // encrypt puts TLS on both ends.

@@ -5,10 +5,14 @@ package recording
 import (
 	"maps"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
+	"cryptocost/analysis/internal/study"
 	"cryptocost/data"
 	"cryptocost/env"
 )
@@ -77,4 +81,34 @@ func Window(name string, values ...data.Value) data.Sample {
 // Exact is the line of an exact observation.
 func Exact(name string, values ...data.Value) data.Sample {
 	return data.Sample{Case: name, Ops: 1, Values: values}
+}
+
+// Analyze runs the analysis of runs on different machines, of which the first
+// is the one at hand, with the claims of a file. The figures and tables go to
+// out, or if that is empty to a folder that the test removes. Each of the
+// files in want must have all of its texts.
+func Analyze(t *testing.T, a study.Analysis, claims, out string, runs []Run, want map[string][]string) {
+	t.Helper()
+	dir := t.TempDir()
+	if out == "" {
+		out = t.TempDir()
+	}
+	for _, r := range runs {
+		r.Write(t, dir)
+	}
+	if err := study.Run(a, []string{"-data", dir, "-out", out, "-machine", runs[0].Machine, "-claims", claims}, os.Stderr); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		content, err := os.ReadFile(filepath.Join(out, name))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, text := range want[name] {
+			if !strings.Contains(string(content), text) {
+				t.Errorf("%s lacks %q:\n%s", name, text, content)
+			}
+		}
+	}
 }
