@@ -52,6 +52,9 @@ func TestCases(t *testing.T) {
 				t.Skip(c.Missing)
 			}
 			s, err := c.Once(t.Context(), time.Millisecond)
+			if err != nil && strings.HasPrefix(c.Name, "/check-wire=") && strings.Contains(err.Error(), "is off") {
+				t.Skip(err) // as a machine under test may be
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
