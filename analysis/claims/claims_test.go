@@ -57,7 +57,7 @@ var measured = map[string][]string{
 		"max-latency-sec/op", "sent-B/op", "received-B/op", "after-B/op", "clienthello-B/op", "key-share-B/op"},
 	"throughput": {"B/s", "cpu-sec/B"},
 	"primitives": {"B/s", "net-B/s"},
-	"records": {"p50-latency-sec/op", "p50-since-connect-sec/op", "cpu-sec/record", "sent-B/op", "received-B/op", "sent-records/op", "received-records/op",
+	"records": {"p50-latency-sec/op", "p50-since-connect-sec/op", "cpu-sec/record", "sent-B/op", "received-B/op", "sent-records/op", "received-records/op", "records/op",
 		"flights/op", "round-trips/op", "waits/op", "record-B/op", "record-type/op", "record-version/op", "clienthello-B/op"},
 	"roundtrips": {"p50-latency-sec/op", "p50-connect-sec/op", "p50-tls-sec/op", "p50-handshake-sec/op", "waits/op", "round-trips/op",
 		"clienthello-segments/op", "certificate-B/op"},

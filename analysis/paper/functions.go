@@ -169,11 +169,10 @@ func (p *paper) difference(unit, name, base string) (string, error) {
 	if !ok {
 		return gap, err
 	}
-	text := number.Value(v.Value, unit)
-	if v.Low == v.High { // exact
-		return text, nil
+	if math.IsNaN(v.Low) {
+		return number.Value(v.Value, unit) + " (" + bounds(v, nil) + ")", nil
 	}
-	return text + " (" + bounds(v, func(low, high float64) string { return number.Interval(low, high, unit) }) + ")", nil
+	return number.Estimate(v.Value, v.Low, v.High, unit), nil
 }
 
 // floor writes the noise floor of a unit: what the A/A twins seem to differ

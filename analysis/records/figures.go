@@ -164,9 +164,30 @@ func bytesTitle(d *study.Data) string {
 // sharedByHellos is the share that the two hellos have of a connection's bytes.
 const sharedByHellos = "share-of-hellos"
 
-// observations adds it, of the article's connection, and whether the version
-// of the first record is that of TLS 1.0 (RFC 8446, 5.1).
+// shareOfWatching is what cutting and counting full records adds to the CPU
+// time of a transfer of them, as a share of it.
+const shareOfWatching = "share-of-watching"
+
+// watching adds it, where both were measured. Its bounds are those of what is
+// added.
+func watching(m *samples.Machine, t *values.Table) error {
+	full := replays[len(replays)-1]
+	added, ok1 := t.Get(m.Name, values.Minus(cpuPerRecord, full.name, full.base))
+	all, ok2 := t.Get(m.Name, values.Case(cpuPerRecord, unwatched))
+	if !ok1 || !ok2 {
+		return nil
+	}
+	return t.Add(values.Value{Key: shareOfWatching, Value: added.Value / all.Value, Low: added.Low / all.Value, High: added.High / all.Value,
+		N: added.N, Machine: m.Name})
+}
+
+// observations adds it, the share of the hellos in the article's connection,
+// and whether the version of the first record is that of TLS 1.0 (RFC 8446,
+// 5.1).
 func observations(m *samples.Machine, t *values.Table) error {
+	if err := watching(m, t); err != nil {
+		return err
+	}
 	records := recordsOf(m, full13)
 	if len(records) == 0 {
 		return nil

@@ -17,6 +17,7 @@ const (
 	received        = "received-B/op"
 	sentRecords     = "sent-records/op"
 	receivedRecords = "received-records/op"
+	bothRecords     = "records/op"
 	flights         = "flights/op"
 	beforeRequest   = "round-trips/op" // waits for flights of the server up to the request
 	waits           = "waits/op"       // those up to the response, and for TCP's answer
@@ -31,6 +32,8 @@ const (
 
 	unwatched = "/cost=watching/watch=no"
 	watched   = "/cost=watching/watch=yes"
+
+	replayed = "/cost=replay"
 
 	selfSigned = "ecdsa-p256-selfsigned" // the article's certificate
 )
@@ -70,6 +73,15 @@ var (
 	full12 = caseOf(tls12, "full", "yes", selfSigned)
 )
 
+// replays are what watching does to a record, over the same without a watcher.
+var replays = []struct{ title, name, base string }{
+	{"a record of a handshake, cut and kept", replayed + "/of=handshake/watch=yes", replayed + "/of=handshake/watch=no"},
+	{"the same, decrypted and named as well", replayed + "/of=handshake/watch=named", replayed + "/of=handshake/watch=no"},
+	{fullRecord, replayed + "/of=data/watch=yes", replayed + "/of=data/watch=no"},
+}
+
+const fullRecord = "a full record of application data, cut and counted"
+
 // pairs are the comparisons beside those with the baseline: of a ticket and a
 // retry with a full handshake, of hybrids with none, and of the certificates.
 func pairs() []study.Pair {
@@ -92,6 +104,9 @@ func pairs() []study.Pair {
 	for _, unit := range []string{cpuPerByte, cpuPerRecord, rate} {
 		list = append(list, study.Pair{Unit: unit, Case: watched, Base: unwatched})
 	}
+	for _, r := range replays {
+		list = append(list, study.Pair{Unit: cpuPerRecord, Case: r.name, Base: r.base})
+	}
 	return list
 }
 
@@ -113,7 +128,7 @@ func analysis() study.Analysis {
 		Name:      "records",
 		Baseline:  full13,
 		Units:     []string{latency, sinceConnect, cpuPerByte, cpuPerRecord, rate},
-		Observed:  []string{sent, received, sentRecords, receivedRecords, flights, beforeRequest, waits, recordBytes, recordType, recordVersion, helloBytes},
+		Observed:  []string{sent, received, sentRecords, receivedRecords, bothRecords, flights, beforeRequest, waits, recordBytes, recordType, recordVersion, helloBytes},
 		Pairs:     pairs(),
 		Headlines: headlines,
 		Extra:     observations,
@@ -122,7 +137,7 @@ func analysis() study.Analysis {
 		},
 		Tables: map[string]func(*study.Data) (string, error){
 			"records": recordTable, "totals": totalTable, "certificates": certificateTable,
-			"watching": watchingTable, "checks": checkTable, "wide": (*study.Data).Wide,
+			"watching": watchingTable, "replay": replayTable, "checks": checkTable, "wide": (*study.Data).Wide,
 		},
 	}
 }

@@ -34,23 +34,10 @@ func recordTable(d *study.Data) (string, error) {
 // unit of.
 func count(d *study.Data, unit, name string) string {
 	p := d.Point(d.Main, unit, name)
-	if p.Low != p.High {
+	if !(p.Low == p.High) { // or there is none
 		return d.Range(unit, name)
 	}
 	return number.Count(int(p.Center))
-}
-
-// totals writes the sums of a case and what was published of them.
-func totals(d *study.Data, title, name string) []string {
-	return []string{title,
-		count(d, sentRecords, name), count(d, receivedRecords, name), count(d, flights, name), count(d, beforeRequest, name), count(d, waits, name),
-		d.Range(sent, name), d.PublishedText(sent, name), d.Range(received, name), d.PublishedText(received, name),
-	}
-}
-
-// totalHead are the columns of totals.
-func totalHead() []string {
-	return []string{"", "records sent", "received", "flights", "waits until the request", "until the response", "client sends", "published", "server sends", "published"}
 }
 
 // totalTable has the sums of all kinds, with and without hybrids.
@@ -58,10 +45,18 @@ func totalTable(d *study.Data) (string, error) {
 	var rows [][]string
 	for _, o := range offers {
 		for _, k := range kinds {
-			rows = append(rows, totals(d, k.name+", "+o.title, caseOf(k.tls, k.kind, o.pq, selfSigned)))
+			name := caseOf(k.tls, k.kind, o.pq, selfSigned)
+			row := []string{k.name + ", " + o.title, count(d, sentRecords, name) + " + " + count(d, receivedRecords, name),
+				d.PublishedText(bothRecords, name), d.Verdict(bothRecords, name),
+				count(d, flights, name), count(d, beforeRequest, name), count(d, waits, name)}
+			for _, unit := range []string{sent, received} {
+				row = append(row, d.Range(unit, name), d.PublishedText(unit, name), d.Verdict(unit, name))
+			}
+			rows = append(rows, row)
 		}
 	}
-	return study.Markdown(totalHead(), rows), nil
+	return study.Markdown([]string{"", "records, client + server", "published", "verdict", "flights", "waits until the request", "until the response",
+		"client sends", "published", "verdict", "server sends", "published", "verdict"}, rows), nil
 }
 
 // certificateTable has the sums of a full handshake by certificate, and the
@@ -95,12 +90,23 @@ func watchingTable(d *study.Data) (string, error) {
 	return study.Markdown([]string{"", "CPU time per record", "per byte", "rate"}, rows), nil
 }
 
+// replayTable has what watching adds to a record, alone.
+func replayTable(d *study.Data) (string, error) {
+	var rows [][]string
+	for _, r := range replays {
+		rows = append(rows, []string{r.title, d.Estimate(d.Main, cpuPerRecord, r.base), d.Estimate(d.Main, cpuPerRecord, r.name), d.Difference(cpuPerRecord, r.name, r.base)})
+	}
+	return study.Markdown([]string{"", "not watched", "watched", "watching adds"}, rows), nil
+}
+
 // checks are the behaviours, in the order of the section.
 var checks = []study.Row{
 	{Name: "In TLS 1.3, every record behind the ServerHello has type 23, but for ChangeCipherSpec", Case: "/check=tls13-records-after-serverhello-are-23-but-changecipherspec"},
 	{Name: "The bytes of the certificate cross in plaintext in TLS 1.2, and do not in TLS 1.3", Case: "/check=tls12-certificate-in-plaintext"},
 	{Name: "The server sends NewSessionTicket right behind its Finished, before the client has answered", Case: "/check=ticket-follows-server-finished"},
 	{Name: "It sends none to a client without a session cache", Case: "/check=no-ticket-without-session-cache"},
+	{Name: "The longest record holds 16 KiB of content, however much is written at once", Case: "/check=longest-record-holds-16KiB"},
+	{Name: "The alert that closes a TLS 1.2 connection is a record of type 21", Case: "/check=closing-alert-is-an-alert-record"},
 	{Name: "`GODEBUG=tlsmlkem=0` takes the hybrids out of the ClientHello", Case: "/check=tlsmlkem-off-drops-hybrid"},
 	{Name: "`GODEBUG=tlskyber=0` changes the ClientHello (the article's switch)", Case: "/check=tlskyber-switch-has-effect"},
 }

@@ -97,6 +97,7 @@ func cases() []trial.Case {
 	baseline.Start = newConfig(kinds[0].version, kinds[0].name, true).start(baseline.Name, certs[0].make)
 	list = append(list, baseline)
 	list = append(list, watchingCases()...)
+	list = append(list, replayCases()...)
 	list = append(list, opensslCase())
 	return append(list, checks()...)
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strconv"
@@ -69,7 +71,63 @@ func checks() []trial.Case {
 			s, err := full13.lookOnce(ctx, g, name, "")
 			return hiddenBehindServerHello(s.Records), err
 		}),
+		check("longest-record-holds-16KiB", func(context.Context, *host.Group, string) (bool, error) {
+			// Of TLS 1.3: the content, its type, and the tag of AES-GCM or
+			// ChaCha20-Poly1305 (RFC 8446, 5.2).
+			list, err := sendMuch(tls.VersionTLS13)
+			return longest(list) == recordBytes+1+16, err
+		}),
+		check("closing-alert-is-an-alert-record", func(context.Context, *host.Group, string) (bool, error) {
+			list, err := sendMuch(tls.VersionTLS12)
+			return len(list) > 0 && list[len(list)-1].Type == 21, err
+		}),
 	}
+}
+
+// sendMuch lets a server of that version send more than a record takes in one
+// write and close, and gives the records of the connection.
+func sendMuch(version uint16) ([]wire.Record, error) {
+	bundle, err := certs[0].make()
+	if err != nil {
+		return nil, err
+	}
+	cert, err := bundle.Certificate()
+	if err != nil {
+		return nil, err
+	}
+	roots, err := bundle.Roots()
+	if err != nil {
+		return nil, err
+	}
+	near, far, err := host.Loopback()
+	if err != nil {
+		return nil, err
+	}
+	defer near.Close()
+	watcher := wire.Watch(near, true)
+	client := tls.Client(watcher, &tls.Config{RootCAs: roots, ServerName: pki.ServerName, KeyLogWriter: watcher.KeyLog()})
+	served := make(chan error, 1)
+	go func() {
+		server := tls.Server(far, &tls.Config{
+			Certificates: []tls.Certificate{cert}, MinVersion: version, MaxVersion: version, DynamicRecordSizingDisabled: true,
+		})
+		_, err := server.Write(make([]byte, recordBytes+1))
+		served <- errors.Join(err, server.Close())
+	}()
+	_, err = io.Copy(io.Discard, client)
+	if err = errors.Join(err, <-served); err != nil {
+		return nil, err
+	}
+	return watcher.Records()
+}
+
+// longest is the greatest length of the records.
+func longest(list []wire.Record) int {
+	length := 0
+	for _, r := range list {
+		length = max(length, r.Length)
+	}
+	return length
 }
 
 // hiddenBehindServerHello says whether every record behind the ServerHello has

@@ -41,7 +41,7 @@
 // The window's line of a case has percentiles of the time from the start of
 // connecting to the response. Other lines count the connections that had
 // exactly these numbers of bytes (record headers included, TCP/IP headers not)
-// and records in each direction, of flights (runs of records in one
+// and records in each direction and both, of flights (runs of records in one
 // direction), of round-trips (server flights that the client waits for before
 // its request), and of waits (those up to the response, and one for the
 // server's TCP SYN-ACK).
@@ -58,7 +58,15 @@
 // /cost=watching has what watching costs: a transfer of full records over one
 // connection with both ends in one process, with and without a watcher under
 // the reading end; CPU time of the process by byte and record, and rate. The
-// watcher reads more at once than crypto/tls does, which costs less.
+// watcher reads more at once than crypto/tls does, which costs less, and what it
+// adds drowns in what such a transfer varies by. So /cost=replay has it alone:
+// in one process, the bytes of a recorded full handshake cross a connection
+// from memory, with no watcher (/of=handshake/watch=no), with one that keeps
+// them as in all cases above (yes), and with one that decrypts and names them
+// as well (named); and full records of application data are read from memory
+// through a plain reader (/of=data/watch=no) and through a watcher that, beyond
+// the first ones, cuts and counts them (yes). CPU time of the process by
+// record, the garbage collector's included.
 //
 // /client=openssl has the size of the ClientHello of openssl s_client without
 // hybrid groups, without the record's header. /check=... are behaviours,
@@ -95,11 +103,11 @@ func experiment() trial.Experiment {
 		Quota:        trial.Quotas{Quick: 40 * time.Millisecond, Standard: 60 * time.Millisecond, Thorough: 60 * time.Millisecond},
 		RawLatencies: 5,
 		Exact: []string{
-			"sent-B/op", "sent-records/op", "received-records/op", "flights/op", "round-trips/op", "waits/op",
+			"sent-B/op", "sent-records/op", "received-records/op", "records/op", "flights/op", "round-trips/op", "waits/op",
 			"record-type/op", "record-version/op", "clienthello-B/op",
 		},
 		Tools: tools,
-		Roles: host.Roles{"server": newServer, "client": newClient, "pair": newPair},
+		Roles: host.Roles{"server": newServer, "client": newClient, "pair": newPair, "replayer": newReplayer},
 		Cases: cases,
 	}
 }

@@ -95,7 +95,11 @@ func TestCases(t *testing.T) {
 					t.Errorf("observed %v, want %v", got, want)
 				}
 			case strings.HasPrefix(c.Name, "/cost="):
-				if s.Ops < 1 || s.Elapsed <= 0 || len(s.Quantities) != 3 {
+				quantities := 3
+				if strings.HasPrefix(c.Name, "/cost=replay") {
+					quantities = 1
+				}
+				if s.Ops < 1 || s.Elapsed <= 0 || len(s.Quantities) != quantities {
 					t.Errorf("%+v", s)
 				}
 				for _, q := range s.Quantities {
@@ -183,33 +187,6 @@ func testSizes(t *testing.T, name string, sizes map[string]float64) {
 	}
 	if hello := sizes["client-clienthello"]; (hello > 1216) != (axis(name, "pq") == "yes") {
 		t.Errorf("a ClientHello of %v bytes with pq=%s", hello, axis(name, "pq"))
-	}
-}
-
-// TestInOrderSent has the orders in which the ChangeCipherSpec behind a
-// HelloRetryRequest was seen to arrive.
-func TestInOrderSent(t *testing.T) {
-	const want = "c clienthello, s helloretryrequest, s changecipherspec, c changecipherspec, c clienthello, s serverhello, s finished"
-	for _, order := range []string{
-		want,
-		"c clienthello, s helloretryrequest, c changecipherspec, s changecipherspec, c clienthello, s serverhello, s finished",
-		"c clienthello, s helloretryrequest, c changecipherspec, c clienthello, s changecipherspec, s serverhello, s finished",
-		"c clienthello, s serverhello, s newsessionticket, s changecipherspec, s finished, c changecipherspec, c finished", // TLS 1.2
-		"c clienthello, s alert",
-		"c clienthello",
-	} {
-		var list []wire.Record
-		for r := range strings.SplitSeq(order, ", ") {
-			list = append(list, wire.Record{FromClient: r[0] == 'c', Messages: []wire.Message{{Name: r[2:]}}})
-		}
-		inOrderSent(list)
-		var got []string
-		for _, r := range list {
-			got = append(got, map[bool]string{true: "c ", false: "s "}[r.FromClient]+r.Name())
-		}
-		if text := strings.Join(got, ", "); strings.Contains(order, "retry") && text != want || !strings.Contains(order, "retry") && text != order {
-			t.Errorf("%s\nbecomes\n%s", order, text)
-		}
 	}
 }
 
@@ -326,5 +303,46 @@ func TestCheck(t *testing.T) {
 func TestServerKnows(t *testing.T) {
 	if a, b := response(true), response(false); len(a) != 57 || len(b) != 57 || bytes.Equal(a, b) {
 		t.Errorf("responses %q and %q", a, b)
+	}
+}
+
+// TestReplay: what a replay is compared with crosses as well, and a watched
+// one is watched.
+func TestReplay(t *testing.T) {
+	bundle, err := keys.SelfSigned("ecdsa-p256")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &replayer{perRun: map[string]time.Duration{}}
+	if _, err := r.start(bundle); err != nil {
+		t.Fatal(err)
+	}
+	// The first and the last records of a full handshake with request and response.
+	if first, last := r.flights[0], r.flights[len(r.flights)-1]; !first.fromClient || last.fromClient || r.records < 10 {
+		t.Errorf("%d records from %v to %v", r.records, first.fromClient, last.fromClient)
+	}
+	w, err := r.watched(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var crossed int64
+	for _, f := range r.flights {
+		crossed += int64(len(f.bytes))
+	}
+	if sent, received := w.Bytes(); sent+received != crossed {
+		t.Errorf("watched %d and %d bytes of %d", sent, received, crossed)
+	}
+	for _, what := range replays {
+		report, err := r.replay(replayOrder{What: what, D: time.Millisecond})
+		if err != nil || report.Records%r.records != 0 && report.Records%fullRecords != 0 || report.Records == 0 {
+			t.Errorf("%s: %d records, %v", what, report.Records, err)
+		}
+	}
+	if _, err := r.replay(replayOrder{What: "/of=nothing"}); err == nil {
+		t.Error("what is unknown is replayed")
+	}
+	r.flights = r.flights[:len(r.flights)-1]
+	if _, err := r.named(); err == nil {
+		t.Error("a response that is missing is not missed")
 	}
 }

@@ -47,7 +47,7 @@ func newTrace(watched *wire.Watcher, counted *counter) (trace, error) {
 		return trace{}, fmt.Errorf("read the records: %w", err)
 	}
 	wire.NameExchange(list)
-	inOrderSent(list)
+	wire.InOrderSent(list)
 	t := trace{flights: wire.Flights(list), roundTrips: wire.RoundTrips(list), waits: wire.Waits(list)}
 	for _, r := range list {
 		t.records = append(t.records, record{r.FromClient, r.Type, r.Version, r.Length, r.Time, r.Name()})
@@ -65,22 +65,6 @@ func newTrace(watched *wire.Watcher, counted *counter) (trace, error) {
 	return t, nil
 }
 
-// inOrderSent moves the server's ChangeCipherSpec of TLS 1.3 behind the
-// server's first message, where it sends it (RFC 8446, D.4). Go sends a
-// HelloRetryRequest and the ChangeCipherSpec behind it in two segments, and the
-// client may answer the first before the second arrives; that would look like
-// one more flight, and differently from one connection to the next.
-func inOrderSent(list []wire.Record) {
-	first := slices.IndexFunc(list, func(r wire.Record) bool { return !r.FromClient })
-	at := slices.IndexFunc(list, func(r wire.Record) bool { return !r.FromClient && r.Name() == "changecipherspec" })
-	if first < 0 || at < 0 || list[first].Name() != "helloretryrequest" {
-		return
-	}
-	moved := list[at]
-	copy(list[first+2:at+1], list[first+1:at])
-	list[first+1] = moved
-}
-
 // totals are the exact observations of the connection.
 func (t trace) totals() []data.Value {
 	return []data.Value{
@@ -88,6 +72,7 @@ func (t trace) totals() []data.Value {
 		{Value: float64(t.received.bytes), Unit: "received-B/op"},
 		{Value: float64(t.sent.records), Unit: "sent-records/op"},
 		{Value: float64(t.received.records), Unit: "received-records/op"},
+		{Value: float64(t.sent.records + t.received.records), Unit: "records/op"},
 		{Value: float64(t.flights), Unit: "flights/op"},
 		{Value: float64(t.roundTrips), Unit: "round-trips/op"},
 		{Value: float64(t.waits), Unit: "waits/op"},

@@ -129,7 +129,7 @@ func (p Point) describe(unit string) string {
 	}
 	text := number.Value(p.Center, unit)
 	if p.whisker() {
-		text += " (" + number.Interval(p.Low, p.High, unit) + ")"
+		text = number.Estimate(p.Center, p.Low, p.High, unit)
 	}
 	if p.Noisy {
 		text += " (noisy)"

@@ -124,7 +124,10 @@ func (r reading) String() string {
 	case "share":
 		value, interval = number.Percent(r.value), number.Percent(r.low)+" to "+number.Percent(r.high)
 	default:
-		value, interval = number.Value(r.value, r.unit), number.Interval(r.low, r.high, r.unit)
+		value = number.Value(r.value, r.unit)
+		if !r.pointwise {
+			return number.Estimate(r.value, r.low, r.high, r.unit)
+		}
 	}
 	switch {
 	case r.pointwise:

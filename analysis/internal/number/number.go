@@ -68,6 +68,26 @@ func Interval(low, high float64, unit string) string {
 	return span(low/s.factor, high/s.factor, s.counted) + s.suffix()
 }
 
+// Estimate writes v with its interval, "152 µs (148–157 µs)", and gives v as many
+// digits more as it needs to lie in it. A v that is exact has no interval.
+func Estimate(v, low, high float64, unit string) string {
+	if !(low < high) || !finite(v) {
+		return Value(v, unit)
+	}
+	s := scaleOf(v, unit)
+	text := significant(v/s.factor, s.counted)
+	for more := 0; !s.counted && more <= 3; more++ {
+		rounded, _ := round(v, digits+more)
+		if more > 0 {
+			text = fixed(rounded/s.factor, places(rounded/s.factor, false)+more)
+		}
+		if low <= rounded && rounded <= high {
+			break
+		}
+	}
+	return text + s.suffix() + " (" + Interval(low, high, unit) + ")"
+}
+
 // Ratio writes the quotient of two values with three significant digits, zeros
 // included, as it usually stands beside its interval: "4.62×", "0.950×". NaN and
 // infinities are "—".

@@ -136,6 +136,27 @@ func TestInterval(t *testing.T) {
 	}
 }
 
+func TestEstimate(t *testing.T) {
+	for _, test := range []struct {
+		v, low, high float64
+		unit, want   string
+	}{
+		{0.000152, 0.000148, 0.000157, "sec/op", "152 µs (148–157 µs)"},
+		{0.100156, 0.1001, 0.1002, "sec/op", "100.2 ms (100.1–100.2 ms)"},
+		{0.15082, 0.15051, 0.15089, "sec/op", "150.8 ms (150.5–150.9 ms)"},
+		{0.00042, 0.0003, 0.0005, "sec", "420 µs (300–500 µs)"},
+		{542, 540, 543, "B/op", "542 B (540–543 B)"},
+		{3, 3, 3, "waits/op", "3 waits"},
+		{0.002, nan, nan, "sec/op", "2.00 ms"},
+		{nan, 1, 2, "sec/op", "—"},
+		{-2e-6, -9e-6, 5e-6, "sec/op", "−2.00 µs (−9.00 to 5.00 µs)"},
+	} {
+		if got := Estimate(test.v, test.low, test.high, test.unit); got != test.want {
+			t.Errorf("%v (%v to %v): got %q, want %q", test.v, test.low, test.high, got, test.want)
+		}
+	}
+}
+
 func TestRatio(t *testing.T) {
 	for _, test := range []struct {
 		r    float64

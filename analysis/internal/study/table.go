@@ -38,11 +38,7 @@ func Markdown(head []string, rows [][]string) string {
 
 // WithInterval writes a value in its unit, with its interval if it has one.
 func WithInterval(v values.Value) string {
-	text := number.Value(v.Value, v.Unit)
-	if v.Low < v.High {
-		text += " (" + number.Interval(v.Low, v.High, v.Unit) + ")"
-	}
-	return text
+	return number.Estimate(v.Value, v.Low, v.High, v.Unit)
 }
 
 // Estimate writes a value of a machine with its interval, or why there is
@@ -70,17 +66,22 @@ func (d *Data) Range(unit, name string) string {
 }
 
 // Difference writes by how much a case exceeds another, paired, with its
-// interval; a dash where that was not computed.
+// interval; a dash where that was not computed. One whose ratio is within the
+// noise floor is put in brackets, like that.
 func (d *Data) Difference(unit, name, base string) string {
 	v, ok := d.Values.Get(d.Main.Name, values.Minus(unit, name, base))
-	switch {
-	case !ok:
+	if !ok {
 		return "—"
-	case v.Value > 0:
-		return "+" + WithInterval(v)
-	default:
-		return WithInterval(v)
 	}
+	text := WithInterval(v)
+	if v.Value > 0 {
+		text = "+" + text
+	}
+	ratio, hasRatio := d.Values.Get(d.Main.Name, values.Over(unit, name, base))
+	if floor, ok := d.Values.Get(d.Main.Name, values.Floor(unit)); ok && hasRatio && !Beyond(ratio, floor.Value) {
+		text = "[" + text + "]"
+	}
+	return text
 }
 
 // notMeasured says why a case has no value.

@@ -171,3 +171,24 @@ func TestDifference(t *testing.T) {
 		}
 	}
 }
+
+// TestDifferenceWithinFloor: what the twins differ by is no difference.
+func TestDifferenceWithinFloor(t *testing.T) {
+	for ratio, want := range map[float64]string{1.01: "[+2.00 µs]", 1.2: "+2.00 µs"} {
+		d := &Data{Main: &samples.Machine{Name: "xeon"}, Values: &values.Table{}}
+		nan := math.NaN()
+		for _, v := range []values.Value{
+			{Key: values.Minus("sec/op", "/a=b", "/c=d"), Value: 2e-6, Low: nan, High: nan, Unit: "sec/op"},
+			{Key: values.Over("sec/op", "/a=b", "/c=d"), Value: ratio, Low: ratio - 0.005, High: ratio + 0.005},
+			{Key: values.Floor("sec/op"), Value: 1.03, Low: nan, High: nan},
+		} {
+			v.N, v.Machine = 6, "xeon"
+			if err := d.Values.Add(v); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := d.Difference("sec/op", "/a=b", "/c=d"); got != want {
+			t.Errorf("with a ratio of %v: %q, want %q", ratio, got, want)
+		}
+	}
+}

@@ -253,7 +253,8 @@ var (
 )
 
 // authorityTemplate is a root or intermediate. Serial numbers are small and
-// fixed for the same reason as the dates: an issuer issues one of a kind.
+// fixed for the same reason as the dates. Those of an issuer should be unique
+// (RFC 5280, 4.1.2.2); nobody keeps two of these certificates, or looks.
 func authorityTemplate(commonName string) *x509.Certificate {
 	return &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: commonName},

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"cryptocost/data"
@@ -47,7 +49,7 @@ func parse(e Experiment, args []string, stderr io.Writer) (settings, error) {
 	flags.StringVar(&s.machine, "machine", "local", "`name` of this machine: the samples go to data/NAME/"+e.Name+".txt")
 	flags.StringVar(&profile, "profile", string(Standard), "quick (6 rounds), standard (12) or thorough (40)")
 	flags.IntVar(&s.rounds, "rounds", 0, "number of rounds; 0: the profile's")
-	flags.StringVar(&s.cases, "cases", "", "measure only the cases that match this `regexp`")
+	flags.StringVar(&s.cases, "cases", "", "measure only the cases that match this `regexp`, and what they need")
 	flags.Uint64Var(&s.seed, "seed", 1, "seed of the order of slices")
 	flags.BoolVar(&s.list, "list", false, "list the cases and exit")
 	flags.BoolVar(&s.fresh, "fresh", false, "measure anew even if samples are there; they are replaced when the run ends")
@@ -114,22 +116,34 @@ func exists(path string) (bool, error) {
 	return err == nil, err
 }
 
-// choose gives the cases that the pattern of the settings matches.
+// choose gives the cases that the pattern of the settings matches, and those
+// that they need.
 func (s settings) choose(all []Case) ([]Case, error) {
 	pattern, err := regexp.Compile(s.cases)
 	if err != nil {
 		return nil, usagef("case pattern %q: %v", s.cases, err)
 	}
-	var chosen []Case
 	var names []string
+	matched, wanted := false, map[string]bool{}
 	for _, c := range all {
 		names = append(names, c.Name)
+		if c.First && !c.Whole {
+			return nil, fmt.Errorf("case %s is to come first and is not whole", c.Name)
+		}
 		if pattern.MatchString(c.Name) {
-			chosen = append(chosen, c)
+			matched, wanted[c.Name] = true, true
+			for _, needed := range c.Needs {
+				wanted[needed] = true
+			}
 		}
 	}
-	if len(chosen) == 0 {
+	if !matched {
 		return nil, usagef("no case matches %q; the cases are\n  %s", s.cases, strings.Join(names, "\n  "))
 	}
-	return chosen, nil
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		if !slices.Contains(names, name) {
+			return nil, fmt.Errorf("case %s is needed by another, and there is no such case", name)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(c Case) bool { return !wanted[c.Name] }), nil
 }

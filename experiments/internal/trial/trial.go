@@ -59,6 +59,9 @@ type Case struct {
 	// round, in the order of the cases: what it finds wrong fails the round
 	// before more time is spent on it.
 	First bool
+	// Needs names the cases that this one is measured with even if the pattern
+	// of the command line leaves them out, such as the check of its wire.
+	Needs []string
 	// Repeats marks a case that repeats another, to show noise. Of its
 	// latencies only the percentiles are kept.
 	Repeats bool

@@ -67,3 +67,19 @@ func NameExchange(records []Record) {
 		}
 	}
 }
+
+// InOrderSent moves the server's ChangeCipherSpec of TLS 1.3 behind the
+// server's first message, where it sends it (RFC 8446, D.4). Go sends a
+// HelloRetryRequest and the ChangeCipherSpec behind it in two segments, and the
+// client may answer the first before the second arrives; that would look like
+// one more flight, and differently from one connection to the next.
+func InOrderSent(list []Record) {
+	first := slices.IndexFunc(list, func(r Record) bool { return !r.FromClient })
+	at := slices.IndexFunc(list, func(r Record) bool { return !r.FromClient && r.Name() == "changecipherspec" })
+	if first < 0 || at < 0 || list[first].Name() != "helloretryrequest" {
+		return
+	}
+	moved := list[at]
+	copy(list[first+2:at+1], list[first+1:at])
+	list[first+1] = moved
+}

@@ -50,3 +50,30 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+// TestInOrderSent has the orders in which the ChangeCipherSpec behind a
+// HelloRetryRequest was seen to arrive.
+func TestInOrderSent(t *testing.T) {
+	const want = "c clienthello, s helloretryrequest, s changecipherspec, c changecipherspec, c clienthello, s serverhello, s finished"
+	for _, order := range []string{
+		want,
+		"c clienthello, s helloretryrequest, c changecipherspec, s changecipherspec, c clienthello, s serverhello, s finished",
+		"c clienthello, s helloretryrequest, c changecipherspec, c clienthello, s changecipherspec, s serverhello, s finished",
+		"c clienthello, s serverhello, s newsessionticket, s changecipherspec, s finished, c changecipherspec, c finished", // TLS 1.2
+		"c clienthello, s alert",
+		"c clienthello",
+	} {
+		var list []Record
+		for r := range strings.SplitSeq(order, ", ") {
+			list = append(list, Record{FromClient: r[0] == 'c', Messages: []Message{{Name: r[2:]}}})
+		}
+		InOrderSent(list)
+		var got []string
+		for _, r := range list {
+			got = append(got, map[bool]string{true: "c ", false: "s "}[r.FromClient]+r.Name())
+		}
+		if text := strings.Join(got, ", "); strings.Contains(order, "retry") && text != want || !strings.Contains(order, "retry") && text != order {
+			t.Errorf("%s\nbecomes\n%s", order, text)
+		}
+	}
+}

@@ -37,7 +37,7 @@ type Watcher struct {
 	start      time.Time
 
 	reading  sync.Mutex
-	buffer   [readBytes]byte
+	buffer   [ReadBytes]byte
 	ahead    []byte // part of buffer that was not asked for yet
 	aheadErr error  // of the read that filled it
 
@@ -68,8 +68,8 @@ func Watch(conn net.Conn, fromClient bool) *Watcher {
 	return &Watcher{Conn: conn, fromClient: fromClient, start: time.Now()}
 }
 
-// readBytes is how much is read at once: two of the longest records.
-const readBytes = 36 << 10
+// ReadBytes is how much a Watcher reads at once: two of the longest records.
+const ReadBytes = 36 << 10
 
 // Read reads from the connection.
 func (w *Watcher) Read(p []byte) (int, error) {
