@@ -81,10 +81,7 @@ func line(d *study.Data, m *samples.Machine, name, conn string) chart.Fit {
 	}
 	if len(f.X) == 0 {
 		f.Published = nil
-		f.Missing = d.Missing(on(symmetric, conn))
-		if f.Missing == "" {
-			f.Missing = "not in all rounds"
-		}
+		f.Missing = missing(d, on(symmetric, conn))
 		return f
 	}
 	if v, ok := d.Values.Get(m.Name, values.Case(waits, anywhere(conn))); ok {
@@ -98,6 +95,14 @@ func line(d *study.Data, m *samples.Machine, name, conn string) chart.Fit {
 		f.Name, f.Light = name+", "+m.Name, true
 	}
 	return f
+}
+
+// missing says why a case has no point, which it is known not to have.
+func missing(d *study.Data, name string) string {
+	if reason := d.Missing(name); reason != "" {
+		return reason
+	}
+	return "not in all rounds"
 }
 
 // kindsFigure draws handshake and first response on the article's wire.
@@ -137,13 +142,26 @@ func kindsFigure(d *study.Data) (study.Drawing, error) {
 	return chart.Rows{
 		Head: chart.Head{
 			Experiment: "roundtrips",
-			Title: fmt.Sprintf("With %s from server to client, TLS 1.2 answers %s after TLS 1.3, and a HelloRetryRequest costs %s",
-				number.Mark(delay(), "sec"), d.Adds(latency, on(article, full12), on(article, full13)), d.Adds(latency, on(article, retry), on(article, control))),
-			Subtitle: d.Subtitle("wire " + article + "; " + study.MedianWhiskers),
-			Notes:    notes,
+			Title:      kindsTitle(d),
+			Subtitle:   d.Subtitle("wire " + article + "; " + study.MedianWhiskers),
+			Notes:      notes,
 		},
 		Quantity: "time", Unit: latency, Series: series, Groups: []chart.Group{{Rows: rows}},
 	}, nil
+}
+
+// kindsTitle says what one wait more costs, where it is more.
+func kindsTitle(d *study.Data) string {
+	more := func(conn, base string) (string, bool) {
+		v, ok := d.Values.Get(d.Main.Name, values.Minus(latency, on(article, conn), on(article, base)))
+		return number.Value(v.Value, latency), ok && v.Low > 0
+	}
+	old, ok1 := more(full12, full13)
+	again, ok2 := more(retry, control)
+	if !ok1 || !ok2 {
+		return "How long handshakes and first responses take with a delay from server to client"
+	}
+	return fmt.Sprintf("With %s from server to client, TLS 1.2 answers %s after TLS 1.3, and a HelloRetryRequest costs %s", number.Mark(delay(), "sec"), old, again)
 }
 
 // delay is the round trip of the article's wire.
@@ -152,7 +170,7 @@ func delay() float64 {
 	return w.RoundTrip()
 }
 
-// chainFigure draws waits against the size of the certificate.
+// chainFigure draws waits against the size of the server's flight.
 func chainFigure(d *study.Data) (study.Drawing, error) {
 	lines := chart.Lines{
 		Head: chart.Head{
@@ -160,30 +178,33 @@ func chainFigure(d *study.Data) (study.Drawing, error) {
 			Title:      chainTitle(d),
 			Subtitle:   d.Subtitle("waits: what the delay adds to the time to first response, in round trips; whiskers: 95 % interval of the median"),
 		},
-		XQuantity: "Certificate message", XUnit: "KB", Quantity: "waits for the server",
+		XQuantity: "the server's flight with its Certificate message", XUnit: "KB", Quantity: "waits for the server",
 	}
 	if v, ok := d.Values.Get(d.Main.Name, values.Case("window-B", "/link=initial-window")); ok {
 		lines.Notes = append(lines.Notes, fmt.Sprintf("The server's initial window is %s: what exceeds it waits for the client's acknowledgment.", number.Value(v.Value, v.Unit)))
 	}
-	for _, w := range []string{symmetric, article} {
-		panel := chart.Panel{Title: "wire " + w}
-		for i, k := range chained {
-			panel.Lines = append(panel.Lines, chainLine(d, w, k, []chart.Color{chart.Blue, chart.Vermillion}[i]))
-		}
-		lines.Panels = append(lines.Panels, panel)
+	panel := chart.Panel{Title: "wire " + symmetric}
+	for i, k := range chained {
+		panel.Lines = append(panel.Lines, chainLine(d, k.kind, k.chains, []chart.Color{chart.Blue, chart.Vermillion}[i]))
 	}
-	for _, size := range lines.Panels[0].Lines[0].X {
+	lines.Panels = []chart.Panel{panel}
+	last := 0.0
+	for _, size := range panel.Lines[0].X {
+		if size-last < 1.5 { // labels would touch
+			continue
+		}
+		last = size
 		lines.XTicks = append(lines.XTicks, chart.XTick{Value: size, Label: number.Tick(math.Round(10*size) / 10)})
 	}
 	return lines, nil
 }
 
-// chainLine gives the waits of a kind by the size of its certificate.
-func chainLine(d *study.Data, w string, k kind, color chart.Color) chart.Line {
+// chainLine gives the waits of a kind by the size of its flight.
+func chainLine(d *study.Data, k kind, chains []string, color chart.Color) chart.Line {
 	line := chart.Line{Series: chart.Series{Name: k.name, Color: color}, Dashed: color == chart.Vermillion}
 	for _, chain := range chains {
-		name := withChain(w, k.conn, chain)
-		size, p := d.Point(d.Main, certificate, name), d.Point(d.Main, waits, name)
+		name := withChain(k.conn, chain)
+		size, p := d.Point(d.Main, flight, name), d.Point(d.Main, waits, name)
 		if math.IsNaN(size.Center) || math.IsNaN(p.Center) {
 			continue
 		}
@@ -191,29 +212,26 @@ func chainLine(d *study.Data, w string, k kind, color chart.Color) chart.Line {
 		line.Points = append(line.Points, p)
 	}
 	if len(line.X) == 0 {
-		line.Missing = d.Missing(withChain(w, k.conn, chains[0]))
-		if line.Missing == "" {
-			line.Missing = "not in all rounds"
-		}
+		line.Missing = missing(d, withChain(k.conn, chains[0]))
 	}
 	return line
 }
 
 // chainTitle says between which sizes a wait is added.
 func chainTitle(d *study.Data) string {
-	get := func(limit string) (values.Value, bool) {
-		return d.Values.Get(d.Main.Name, values.Case(certificate, withChain(symmetric, full13, limit)))
+	get := func(limit string) (string, bool) {
+		v, ok := d.Values.Get(d.Main.Name, values.Case(flight, withChain(full13, limit)))
+		return number.Value(v.Value, v.Unit), ok
 	}
-	fits, ok1 := get("largest-that-fits")
-	exceeds, ok2 := get("smallest-that-does-not")
+	fits, ok1 := get(largest)
+	exceeds, ok2 := get(smallest)
 	switch {
 	case ok1 && ok2:
-		return fmt.Sprintf("A Certificate message of %s still costs no wait, one of %s costs one more: the server's flight outgrows its initial window",
-			number.Value(fits.Value, certificate), number.Value(exceeds.Value, certificate))
+		return fmt.Sprintf("A flight of %s still costs no wait, one of %s costs one more", fits, exceeds)
 	case ok1:
-		return fmt.Sprintf("No chain costs a wait more, not even a Certificate message of %s", number.Value(fits.Value, certificate))
+		return fmt.Sprintf("No chain costs a wait more, not even one whose flight has %s", fits)
 	default:
-		return "How often a client waits, by the size of the server's chain"
+		return "How often a client waits, by the size of the server's flight"
 	}
 }
 

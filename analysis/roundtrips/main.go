@@ -28,13 +28,16 @@ const (
 	// round trips; of a case without /wire= the slope of the line through its
 	// times.
 	waits = "waits"
-	// rest is the time that the counted waits leave unexplained.
-	rest = "rest-sec/op"
+	// rest is the time beside the counted waits, and unexplained what of it is
+	// not there without a delay.
+	rest        = "rest-sec/op"
+	unexplained = "unexplained-sec/op"
 	// intercept is where the line through the times of a case begins.
 	intercept = "intercept-sec/op"
 
 	segments    = "clienthello-segments/op"
 	certificate = "certificate-B/op"
+	flight      = "server-flight-B/op" // the one with the Certificate message
 	lateness    = "wire-late-sec/packet"
 )
 
@@ -91,15 +94,24 @@ var kinds = []kind{
 	{"QUIC", quic},
 }
 
-// chains are the sizes of the Certificate message, by name, from small to
-// large, and chained the kinds that were measured with them.
-var (
-	chains  = []string{"0.5KB", "4KB", "12KB", "20KB", "32KB"}
-	chained = []kind{{"TLS 1.3", full13}, {"TLS 1.2", full12}}
+// chained are the kinds that were measured with several sizes of the
+// Certificate message, from small to large.
+var chained = []struct {
+	kind
+	chains []string
+}{
+	{kind{"TLS 1.3", full13}, []string{"0.5KB", "4KB", "12KB", "13KB", "13.1KB", "20KB", "32KB"}},
+	{kind{"TLS 1.2", full12}, []string{"14.2KB", "14.3KB"}},
+}
+
+// The limits of what fits, in place of a chain's name.
+const (
+	largest  = "largest-that-fits"
+	smallest = "smallest-that-does-not"
 )
 
-// withChain names the case of a chain.
-func withChain(wire, conn, chain string) string { return on(wire, conn) + "/chain=" + chain }
+// withChain names the case of a chain, on the wire that they were measured on.
+func withChain(conn, chain string) string { return on(symmetric, conn) + "/chain=" + chain }
 
 // differences are the comparisons of two kinds on the same wire.
 var differences = []struct{ name, conn, base string }{
@@ -156,7 +168,7 @@ func analysis() study.Analysis {
 		Name:      "roundtrips",
 		Baseline:  baseline,
 		Units:     []string{latency, connect, tls, handshake, waits, rest, lateness},
-		Observed:  []string{counted, "round-trips/op", segments, certificate},
+		Observed:  []string{counted, "round-trips/op", segments, certificate, flight},
 		Pairs:     pairs(),
 		Headlines: headlines,
 		Derive:    derive,

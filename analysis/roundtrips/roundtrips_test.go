@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -32,7 +33,7 @@ var truths = map[string]truth{
 }
 
 // run simulates a run in which a round trip costs as much as it is set to,
-// but for 0.1 ms, and certificates over 13 KB cost one more.
+// but for 0.1 ms, and flights over the initial window cost one more.
 func run() recording.Run {
 	return recording.Run{
 		Experiment: "roundtrips", Machine: "xeon", Rounds: 12, Seed: 1, Round: round,
@@ -66,7 +67,8 @@ func round(rng *rand.Rand) []data.Sample {
 	}
 	for _, w := range []string{wire.None, zero, "5+5ms", symmetric, article, "50+50ms", "100+100ms"} {
 		for _, k := range kinds {
-			if slices.Contains(mainKinds, k.conn) || slices.Contains([]string{wire.None, zero, symmetric, article}, w) {
+			again := (k.conn == retry || k.conn == control) && w != "5+5ms"
+			if again || slices.Contains(mainKinds, k.conn) || slices.Contains([]string{wire.None, zero, symmetric, article}, w) {
 				add(on(w, k.conn), w, k.conn, 0)
 			}
 		}
@@ -74,16 +76,22 @@ func round(rng *rand.Rand) []data.Sample {
 	add(baseline+samples.TwinSuffix, article, full13, 0)
 	list = append(list, recording.Window("/check-wire=0+50ms", data.Value{Value: 50e3, Unit: "wire-late-ns/packet"}),
 		recording.Window("/check-wire=25+25ms", data.Value{Value: 500e3, Unit: "wire-late-ns/packet"}))
-	for _, w := range []string{zero, symmetric, article} {
-		for _, k := range chained {
-			for i, size := range []float64{510, 4012, 12004, 20010, 32007} {
-				more := 0.0
-				if size > 13000 {
-					more = 1
-				}
-				name := withChain(w, k.conn, chains[i])
+	for _, k := range chained {
+		for _, chain := range k.chains {
+			kilobytes, err := strconv.ParseFloat(strings.TrimSuffix(chain, "KB"), 64)
+			if err != nil {
+				panic(err)
+			}
+			size := 1000*kilobytes + 10
+			sent := size + map[string]float64{full13: 1434, full12: 200}[k.conn] + float64(rng.IntN(3))
+			more := 0.0
+			if sent > 14480 {
+				more = 1
+			}
+			for _, w := range []string{zero, symmetric} {
+				name := elsewhere(withChain(k.conn, chain), w)
 				add(name, w, k.conn, more)
-				list = append(list, recording.Exact(name, data.Value{Value: size, Unit: certificate}))
+				list = append(list, recording.Exact(name, data.Value{Value: size, Unit: certificate}, data.Value{Value: sent, Unit: flight}))
 			}
 		}
 	}
@@ -131,15 +139,20 @@ func TestValues(t *testing.T) {
 		{"intercept-sec/op /conn=tls1.3-full", 1.55e-3, 0.15e-3},
 		{"wires /conn=tls1.3-full", 5, 0},
 		{"wires /conn=quic", 2, 0},
+		{"wires /conn=tls1.3-hrr", 4, 0},
 		{"waits /wire=0+50ms/conn=tls1.2-full", 4, 0.01},
-		{"waits /wire=25+25ms/conn=tls1.3-full/chain=12KB", 3, 0.01},
-		{"waits /wire=25+25ms/conn=tls1.3-full/chain=20KB", 4, 0.01},
+		{"waits /wire=25+25ms/conn=tls1.3-full/chain=13KB", 3, 0.01},
+		{"waits /wire=25+25ms/conn=tls1.3-full/chain=13.1KB", 4, 0.01},
+		{"unexplained-sec/op /wire=0+50ms/conn=tls1.3-full", 0, 0.05e-3},
+		{"unexplained-sec/op /wire=0+50ms/conn=tls1.2-full", 0, 0.05e-3},
+		{"p50-tls-sec/op /wire=100+100ms/conn=tls1.3-hrr minus /wire=100+100ms/conn=tls1.3-hrr-control", 200.2e-3, 0.1e-3},
 		{"rest-sec/op /wire=0+50ms/conn=tls1.3-full", 1.55e-3, 0.15e-3},
 		{"p50-latency-sec/op /wire=0+50ms/conn=tls1.2-full minus /wire=0+50ms/conn=tls1.3-full", 50.2e-3, 0.1e-3},
 		{"p50-latency-sec/op /wire=0+50ms/conn=quic minus /wire=25+25ms/conn=quic", 0, 0.1e-3},
 		{"p50-tls-sec/op /wire=25+25ms/conn=tls1.3-hrr minus /wire=25+25ms/conn=tls1.3-hrr-control", 50.2e-3, 0.1e-3},
-		{"certificate-B/op /wire=25+25ms/conn=tls1.3-full/chain=largest-that-fits", 12004, 0},
-		{"certificate-B/op /wire=0+50ms/conn=tls1.2-full/chain=smallest-that-does-not", 20010, 0},
+		{"certificate-B/op /wire=25+25ms/conn=tls1.3-full/chain=largest-that-fits", 13010, 0},
+		{"certificate-B/op /wire=25+25ms/conn=tls1.2-full/chain=smallest-that-does-not", 14310, 0},
+		{"server-flight-B/op /wire=25+25ms/conn=tls1.3-full/chain=largest-that-fits", 14445, 1},
 		{"window-B /link=initial-window", 14480, 0},
 		{"initial-window-segments", 10, 0},
 		{"yes /verdict=whole-and-as-counted", 1, 0},
@@ -147,7 +160,17 @@ func TestValues(t *testing.T) {
 		{"yes /verdict=narrow", 1, 0},
 		{"yes /verdict=direction-does-not-matter", 1, 0},
 		{"yes /verdict=nothing-unexplained", 1, 0},
+		{"yes /verdict=initial-window-decides", 1, 0},
+		{"yes /verdict=real-chain-fits", 1, 0},
+		{"yes /verdict=wire-measured", 1, 0},
 		{"yes /verdict=chain-limit-found", 1, 0},
+		{"yes /verdict=ticket-saves-none-in-tls13", 1, 0},
+		{"yes /verdict=ticket-saves-one-in-tls12", 1, 0},
+		{"yes /verdict=tickets-wait-alike", 1, 0},
+		{"yes /verdict=rsa-adds-no-wait", 1, 0},
+		{"yes /verdict=clienthello-adds-no-wait", 1, 0},
+		{"yes /verdict=quic-saves-one", 1, 0},
+		{"yes /verdict=quic-waits-as-tcp", 1, 0},
 		{"late-windows", 12, 0},
 		{"wire-windows", 24, 0},
 		{"yes /verdict=one-wait-more-in-tls12", 1, 0},
@@ -204,9 +227,30 @@ func TestVerdicts(t *testing.T) {
 		{"TLS 1.2 slower by 2 ms", change(run(), time, of(full12), func(_ string, v float64) float64 { return v + 2e6 }), "one-wait-more-in-tls12", 0},
 		{"no retry", change(run(), "p50-tls-ns/op", of(retry), func(_ string, v float64) float64 { return v - 49e6 }), "one-wait-more-with-hrr", 0},
 		{"a slower direction", change(run(), time, on13(article), slower(0.05)), "direction-does-not-matter", 0},
+		{"a slower direction of another kind", change(run(), time, func(name string) bool { return name == on(article, quic) }, slower(0.05)), "direction-does-not-matter", 0},
 		{"a rest", change(run(), time, on13(article), func(_ string, v float64) float64 { return v + 22e6 }), "nothing-unexplained", 0},
+		{"a rest of a third of a millisecond", change(run(), time, on13(article), func(_ string, v float64) float64 { return v + 0.3e6 }), "nothing-unexplained", 0},
+		{"a negative rest", change(run(), time, on13(article), func(_ string, v float64) float64 { return v - 1e6 }), "nothing-unexplained", 0},
+		{"no rest but noise", noisy(run(), on(article, full13), 0.2e6), "nothing-unexplained", 1},
+		{"too noisy to tell of a rest", noisy(run(), on(article, full13), 8e6), "nothing-unexplained", 0.5},
+		{"too noisy to tell of a wait", noisy(run(), on(article, full12), 8e6), "one-wait-more-in-tls12", 0.5},
+		{"too noisy to tell of a kind", noisy(run(), on(article, rsa), 8e6), "direction-does-not-matter", 0.5},
+		{"a tenth of a wait with RSA", change(run(), time, func(name string) bool { return name == on(article, rsa) }, func(_ string, v float64) float64 { return v + 5e6 }), "rsa-adds-no-wait", 0},
+		{"four rounds", rounds(run(), 4), "one-wait-more-in-tls12", 0.5},
+		{"four rounds of chains", rounds(run(), 4), "chain-limit-found", 0.5},
+		{"a flight that fits and waits", change(run(), time, func(name string) bool { return name == withChain(full12, "14.2KB") },
+			func(_ string, v float64) float64 { return v + 50e6 }), "initial-window-decides", 0},
+		{"a flight that doesn't fit and doesn't wait", change(run(), time, func(name string) bool { return name == withChain(full13, "20KB") },
+			func(_ string, v float64) float64 { return v - 50e6 }), "initial-window-decides", 0},
+		{"no flight beyond the window", without(run(), "", tooLarge), "initial-window-decides", 0.5},
+		{"no chain that costs a wait", without(run(), "", tooLarge), "chain-limit-found", 0},
+		{"chains that fit are enough for a real one", without(run(), "", tooLarge), "real-chain-fits", 1},
+		{"a real chain costs a wait", change(run(), time, func(name string) bool {
+			return samples.Key(name, "chain") != "" && samples.Key(name, "wire") == symmetric
+		},
+			func(_ string, v float64) float64 { return v + 50e6 }), "real-chain-fits", 0},
 		{"one disturbed round in twelve", once(run(), ticket13), "whole-and-as-counted", 1},
-		{"chains that cost at random", change(run(), time, func(name string) bool { return name == withChain(symmetric, full13, "4KB") },
+		{"chains that cost at random", change(run(), time, func(name string) bool { return name == withChain(full13, "4KB") },
 			func(_ string, v float64) float64 { return v + 50e6 }), "chain-limit-found", 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -214,6 +258,41 @@ func TestVerdicts(t *testing.T) {
 				t.Errorf("%s is %v, want %v", test.verdict, got, test.want)
 			}
 		})
+	}
+}
+
+// tooLarge chooses the chains whose flights exceed the window.
+func tooLarge(name string) bool {
+	return slices.Contains([]string{"13.1KB", "14.3KB", "20KB", "32KB"}, samples.Key(name, "chain"))
+}
+
+// rounds ends a run after so many.
+func rounds(r recording.Run, n int) recording.Run {
+	r.Rounds = n
+	return r
+}
+
+// noisy adds to the times of a case and takes from them in turn.
+func noisy(r recording.Run, of string, ns float64) recording.Run {
+	n := 0
+	return change(r, "p50-latency-ns/op", func(name string) bool { return name == of }, func(_ string, v float64) float64 {
+		n++
+		return v + ns*float64(n%2*2-1)
+	})
+}
+
+// TestRealChain: the size is that of the claim.
+func TestRealChain(t *testing.T) {
+	published, err := claim.Read(filepath.Join("..", "claims", "claims.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(published, func(c claim.Claim) bool { return c.ID == "p1-records-real-chain-size" })
+	if i < 0 {
+		t.Fatal("no such claim")
+	}
+	if _, most, _ := strings.Cut(published[i].Value, "-"); most != strconv.Itoa(realChain/1e3) || published[i].Unit != "KB" {
+		t.Errorf("a real chain has up to %s %s, not %v B", most, published[i].Unit, realChain)
 	}
 }
 
@@ -289,22 +368,25 @@ func TestFiles(t *testing.T) {
 		want map[string][]string // by file, parts of it
 	}{
 		{"whole", []recording.Run{run()}, map[string][]string{
-			"roundtrips-times.md":       {"| 101 ms (100.9–101.1 ms) | 107 ms | reproduced | 202 ms (201.7–201.9 ms) | — | — |"},
-			"roundtrips-waits.md":       {"| 3 waits | 3.0"},
-			"roundtrips-rest.md":        {"| 172 ms | 150 ms | 22.0 ms |"},
+			"roundtrips-times.md":       {"ms) | 107 ms | reproduced | 20", "| TCP without TLS | 50.3 ms", "ms) | — | — |"},
+			"roundtrips-waits.md":       {"| 3 waits | 3.0", "| 4 wires |", "| difference of two wires |"},
+			"roundtrips-rest.md":        {"| 172 ms | 150 ms | 22.0 ms |", "rest without that"},
 			"roundtrips-differences.md": {"TLS 1.2 above TLS 1.3 | +50."},
 			"roundtrips-wires.md":       {"the wire adds"},
-			"roundtrips-chain.md":       {"| 20,010 B | 3 waits | 4.0"},
+			"roundtrips-chain.md":       {"| TLS 1.3 | 20,010 B | 21,44", " | no | 3 waits | 4.0", "| TLS 1.2 | 14,210 B | 14,41", " | yes | 4 waits | 4.0"},
 			"roundtrips-waits.svg":      {"waits 3 times with TLS 1.3, 4 with TLS 1.2; with a ticket 3 and 3"},
 			"roundtrips-kinds.svg":      {"With 50 ms from server to client"},
-			"roundtrips-chain.svg":      {"initial window is 14,480 B"},
+			"roundtrips-chain.svg":      {"initial window is 14,480 B", "A flight of 14,445 B still costs no wait, one of 14,545 B costs one more"},
 		}},
 		{"no-link", []recording.Run{noLink}, map[string][]string{
 			"roundtrips-waits.svg": {"not measured: no link of network namespaces"},
-			"roundtrips-kinds.svg": {"not measured"},
+			"roundtrips-kinds.svg": {"not measured", "How long handshakes"},
 			"roundtrips-chain.svg": {"How often a client waits"},
 			"roundtrips-times.md":  {"not measured: no link"},
 			"roundtrips-waits.md":  {"not measured: no link"},
+		}},
+		{"small-chains", []recording.Run{without(run(), "too large", tooLarge)}, map[string][]string{
+			"roundtrips-chain.svg": {"No chain costs a wait more, not even one whose flight has 14,445 B"},
 		}},
 		{"few-rounds", []recording.Run{few}, map[string][]string{"roundtrips-waits.md": {"| 3 waits | 3.0"}}},
 		{"two-machines", []recording.Run{run(), other}, map[string][]string{"roundtrips-kinds.svg": {"epyc"}}},

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"cryptocost/analysis/internal/number"
+	"cryptocost/analysis/internal/stat"
 	"cryptocost/analysis/internal/study"
 	"cryptocost/analysis/internal/values"
 	"cryptocost/analysis/internal/wire"
@@ -48,6 +49,9 @@ func waitsTable(d *study.Data) (string, error) {
 			row[3] = study.WithInterval(at)
 			over, _ := d.Values.Get(d.Main.Name, values.Case("wires", name))
 			row[4] = number.Value(over.Value, over.Unit)
+			if over.Value == 2 { // a line through two points fits them in any case
+				row[4] = "difference of two wires"
+			}
 		} else {
 			row[2] = d.Estimate(d.Main, latency, on(symmetric, k.conn)) // which says why
 		}
@@ -63,7 +67,7 @@ func waitsTable(d *study.Data) (string, error) {
 		}
 		rows = append(rows, row)
 	}
-	return study.Markdown([]string{"", "counted from records", "fitted to times", "time without delay", "over",
+	return study.Markdown([]string{"", "counted from records", "fitted to times", "where the line begins", "over",
 		"a whole number within " + number.Percent(tolerance) + ", and as counted"}, rows), nil
 }
 
@@ -101,7 +105,10 @@ func restTable(d *study.Data) (string, error) {
 	for _, conn := range mainKinds {
 		name := on(article, conn)
 		row := []string{nameOf(conn), d.PublishedText(latency, name), none, none,
-			d.Estimate(d.Main, latency, name), d.Estimate(d.Main, rest, name), d.Estimate(d.Main, latency, on(zero, conn))}
+			d.Estimate(d.Main, latency, name), d.Estimate(d.Main, rest, name), d.Estimate(d.Main, latency, on(zero, conn)), none}
+		if v, ok := d.Values.Get(d.Main.Name, values.Case(unexplained, name)); ok {
+			row[7] = study.WithInterval(v)
+		}
 		if count := median(d, counted, name); !math.IsNaN(count) {
 			row[2] = number.Mark(count*delay(), "sec")
 			if published := d.Published(latency, name); !math.IsNaN(published) {
@@ -110,7 +117,7 @@ func restTable(d *study.Data) (string, error) {
 		}
 		rows = append(rows, row)
 	}
-	return study.Markdown([]string{"wire " + article, "published", "counted waits", "published rest", "here", "rest here", "without delay"}, rows), nil
+	return study.Markdown([]string{"wire " + article, "published", "counted waits", "published rest", "here", "rest here", "without delay", "rest without that"}, rows), nil
 }
 
 // nameOf is how the reader knows a kind.
@@ -125,20 +132,22 @@ func nameOf(conn string) string {
 
 // chainTable has the waits by the size of the certificate.
 func chainTable(d *study.Data) (string, error) {
-	head := []string{"Certificate message"}
-	for _, k := range chained {
-		head = append(head, k.name+", counted", "wire "+symmetric, "wire "+article)
-	}
+	window, known := d.Values.Get(d.Main.Name, values.Case("window-B", "/link=initial-window"))
 	var rows [][]string
-	for _, chain := range chains {
-		row := []string{d.Range(certificate, withChain(symmetric, full13, chain))}
-		for _, k := range chained {
-			row = append(row, d.Range(counted, withChain(symmetric, k.conn, chain)))
-			for _, w := range []string{symmetric, article} {
-				row = append(row, d.Estimate(d.Main, waits, withChain(w, k.conn, chain)))
+	for _, k := range chained {
+		for _, chain := range k.chains {
+			name := withChain(k.conn, chain)
+			fits := none
+			if v, ok := d.Values.Get(d.Main.Name, values.Case(flight, name)); ok && known {
+				switch between(stat.Interval{Low: v.Low, High: v.High}, 0, window.Value) {
+				case yes:
+					fits = "yes"
+				case no:
+					fits = "no"
+				}
 			}
+			rows = append(rows, []string{k.name, d.Range(certificate, name), d.Range(flight, name), fits, d.Range(counted, name), d.Estimate(d.Main, waits, name)})
 		}
-		rows = append(rows, row)
 	}
-	return study.Markdown(head, rows), nil
+	return study.Markdown([]string{"wire " + symmetric, "Certificate message", "server's flight", "within the initial window", "counted from records", "from times"}, rows), nil
 }

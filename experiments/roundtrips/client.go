@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,8 +31,7 @@ type clientStart struct {
 }
 
 // An order asks the client of that kind to make one connection that is
-// observed and N that are timed, each begun Gap after the one before; without a
-// gap, when the one before has ended.
+// observed and N that are timed, each begun Gap after the one before.
 type order struct {
 	Name string        `json:"name"`
 	N    int           `json:"n"`
@@ -65,10 +65,6 @@ func (c clients) visit(o order) (trial.Slice, error) {
 	var group sync.WaitGroup
 	begun := 0
 	begin := func(connect func()) {
-		if o.Gap == 0 {
-			connect()
-			return
-		}
 		time.Sleep(time.Until(start.Add(time.Duration(begun) * o.Gap)))
 		group.Go(connect)
 		begun++
@@ -97,7 +93,21 @@ func (c clients) visit(o order) (trial.Slice, error) {
 			}
 		}
 	}
-	return s, errors.Join(errs...)
+	return s, oneOf(errs)
+}
+
+// oneOf gives the first of the errors, with how many there are: those of one
+// slice mostly have the same cause.
+func oneOf(errs []error) error {
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	switch len(errs) {
+	case 0:
+		return nil
+	case 1:
+		return errs[0]
+	default:
+		return fmt.Errorf("%d connections failed, the first: %w", len(errs), errs[0])
+	}
 }
 
 // moments are times since the beginning of connecting. Those that a protocol
@@ -153,7 +163,7 @@ func (c *client) connect(o observer) (moments, error) {
 		return c.connectQUIC()
 	}
 	var m moments
-	var dialer net.Dialer
+	dialer := net.Dialer{Timeout: connectionTime}
 	dialer.SetMultipathTCP(false)
 	start := time.Now()
 	raw, err := dialer.Dial("tcp", c.address)
@@ -163,6 +173,9 @@ func (c *client) connect(o observer) (moments, error) {
 	m.connected = time.Since(start)
 	socket := raw.(*net.TCPConn)
 	defer socket.Close()
+	if err := socket.SetDeadline(start.Add(connectionTime)); err != nil {
+		return m, err
+	}
 	if o != nil {
 		raw = o.watch(socket)
 	}
@@ -218,7 +231,8 @@ func (c *client) ask(conn io.ReadWriter, start time.Time) (time.Duration, error)
 	return first, nil
 }
 
-// connectionTime bounds a connection over QUIC, whose losses could be silent.
+// connectionTime bounds a connection at both ends: one that hangs is an error
+// and does not keep the round from ending.
 const connectionTime = 10 * time.Second
 
 // connectQUIC is connect over QUIC: handshakes of transport and TLS are one.
@@ -236,6 +250,9 @@ func (c *client) connectQUIC() (moments, error) {
 	stream, err := conn.OpenStreamSync(ctx)
 	if err != nil {
 		return m, fmt.Errorf("open a stream: %w", err)
+	}
+	if err := stream.SetDeadline(start.Add(connectionTime)); err != nil {
+		return m, err
 	}
 	if m.response, err = c.ask(stream, start); err != nil {
 		return m, err

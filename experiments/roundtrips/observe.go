@@ -39,6 +39,7 @@ func (c *client) observe() ([]data.Value, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the records: %w", err)
 	}
+	wire.InOrderSent(records)
 	flight, certificate, err := sizes(records)
 	if err != nil {
 		return nil, err
@@ -57,26 +58,56 @@ func (c *client) observe() ([]data.Value, error) {
 	return values, nil
 }
 
-// sizes gives how many bytes the client has received when its handshake is
-// done, record headers included, and those of the Certificate message, its own
-// header included. The server's Finished ends the handshake: a ticket that
-// comes behind it (RFC 8446, 4.6.1) is waited for by nobody.
+// sizes gives the bytes of the server's flight with its Certificate message,
+// record headers included, and those of the message, its own header included.
+// A resumed session has no such message; the flight is then that of the
+// ServerHello. It is what the client waits for at once, and what TCP's initial
+// window may be too small for. Where it has the server's Finished, it ends
+// there: tickets may follow in the same flight (Go sends them so in TLS 1.3; RFC
+// 8446, 4.6.1), but nobody waits for them, and whether the client reads them
+// before it answers is chance.
 func sizes(records []wire.Record) (flight, certificate int, err error) {
-	for _, r := range records {
-		if r.FromClient {
-			continue
+	var greeting serverFlight
+	for i := 0; i < len(records); i++ {
+		var f serverFlight
+		for ; i < len(records) && !records[i].FromClient; i++ {
+			f.add(records[i])
 		}
-		flight += wire.RecordHeaderBytes + r.Length
-		for _, m := range r.Messages {
-			switch m.Name {
-			case "certificate":
-				certificate += m.Bytes
-			case "finished":
-				return flight, certificate, nil
-			}
+		if f.certificate > 0 {
+			return f.bytes, f.certificate, nil
+		}
+		if f.hello {
+			greeting = f
 		}
 	}
-	return 0, 0, errors.New("the server's Finished message is not among the records")
+	if !greeting.hello {
+		return 0, 0, errors.New("the server's ServerHello is not among the records")
+	}
+	return greeting.bytes, 0, nil
+}
+
+// A serverFlight is a run of records of the server.
+type serverFlight struct {
+	bytes, certificate int
+	hello, finished    bool // it has the ServerHello, the Finished message
+}
+
+// add adds a record to the flight, unless that has ended.
+func (f *serverFlight) add(r wire.Record) {
+	if f.finished {
+		return
+	}
+	f.bytes += wire.RecordHeaderBytes + r.Length
+	for _, m := range r.Messages {
+		switch m.Name {
+		case "certificate":
+			f.certificate += m.Bytes
+		case "serverhello":
+			f.hello = true
+		case "finished":
+			f.finished = true
+		}
+	}
 }
 
 // turns is an observer that counts how many times the other end answered.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"time"
 
 	"github.com/quic-go/quic-go"
 
@@ -73,15 +74,24 @@ func listen(address string, open func(net.Conn) (net.Conn, bool, error)) (int, e
 	}
 	go host.Accept(listener, func(raw net.Conn) {
 		defer raw.Close()
-		conn, resumed, err := open(raw)
+		err := raw.SetDeadline(time.Now().Add(connectionTime))
 		if err == nil {
-			err = answer(conn, resumed)
+			err = handle(raw, open)
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "serve:", err)
 		}
 	})
 	return listener.Addr().(*net.TCPAddr).Port, nil
+}
+
+// handle opens a connection over TCP and answers on it.
+func handle(raw net.Conn, open func(net.Conn) (net.Conn, bool, error)) error {
+	conn, resumed, err := open(raw)
+	if err != nil {
+		return err
+	}
+	return answer(conn, resumed)
 }
 
 // answer reads a request, answers it and closes: the end of the connection is
@@ -124,15 +134,25 @@ func listenQUIC(address string, config *tls.Config) (int, error) {
 				os.Exit(1)
 			}
 			go func() {
-				stream, err := conn.AcceptStream(conn.Context())
-				if err == nil {
-					err = answer(stream, conn.ConnectionState().TLS.DidResume)
-				}
-				if err != nil {
+				if err := answerQUIC(conn); err != nil {
 					fmt.Fprintln(os.Stderr, "serve over QUIC:", err)
 				}
 			}()
 		}
 	}()
 	return socket.LocalAddr().(*net.UDPAddr).Port, nil
+}
+
+// answerQUIC answers on the first stream of a connection.
+func answerQUIC(conn *quic.Conn) error {
+	ctx, cancel := context.WithTimeout(conn.Context(), connectionTime)
+	defer cancel()
+	stream, err := conn.AcceptStream(ctx)
+	if err != nil {
+		return err
+	}
+	if err := stream.SetDeadline(time.Now().Add(connectionTime)); err != nil {
+		return err
+	}
+	return answer(stream, conn.ConnectionState().TLS.DidResume)
 }
