@@ -31,8 +31,9 @@ func round(rng *rand.Rand) []data.Sample {
 			list = append(list, recording.Window(name, data.Value{Value: (first + 1) * 1e6, Unit: "p50-latency-ns/op"}))
 			return
 		}
+		start := 4 + 0.1*rng.ExpFloat64()
 		list = append(list, recording.Window(name, data.Value{Value: first * 1e6, Unit: "p50-latency-ns/op"},
-			data.Value{Value: (first + 4 + 0.1*rng.ExpFloat64()) * 1e6, Unit: "p50-program-ns/op"}))
+			data.Value{Value: (first + start) * 1e6, Unit: "p50-program-ns/op"}, data.Value{Value: start * 1e6, Unit: "p50-before-ns/op"}))
 	}
 	for _, w := range []string{"0+50ms", "25+25ms"} {
 		for _, c := range []struct {
@@ -79,8 +80,12 @@ func TestValues(t *testing.T) {
 		{"expected-sec/op /wire=0+50ms/client=quic-go/conn=early", 0, 0},
 		{"rest-sec/op /wire=0+50ms/client=openssl/conn=ticket", 1.25e-3, 0.1e-3},
 		{"rest-sec/op /wire=25+25ms/client=quic-go/conn=early", 2.05e-3, 0.1e-3},
-		{"before-sec/op /wire=0+50ms/client=openssl/conn=early", 4.1e-3, 0.1e-3},
+		{"p50-before-sec/op /wire=0+50ms/client=openssl/conn=early", 4.1e-3, 0.1e-3},
 		{"program-rest-sec/op /wire=0+50ms/client=openssl/conn=ticket", 5.35e-3, 0.15e-3},
+		{"yes /verdict=early-data-saves-a-wait", 1, 0},
+		{"yes /verdict=early-data-saves-a-wait-of-the-program", 1, 0},
+		{"yes /verdict=resuming-saves-no-wait", 1, 0},
+		{"yes /verdict=early-data-over-quic-waits-for-nothing", 1, 0},
 		{"p50-latency-sec/op /wire=0+50ms/client=openssl/conn=ticket minus /wire=0+50ms/client=openssl/conn=early", 50.1e-3, 0.1e-3},
 		{"p50-latency-sec/op /wire=25+25ms/client=quic-go/conn=ticket minus /wire=25+25ms/client=quic-go/conn=early", 50.1e-3, 0.1e-3},
 		{"p50-latency-sec/op /wire=25+25ms/client=openssl/conn=full minus /wire=0+50ms/client=openssl/conn=full", 25e-3, 0.1e-3},
@@ -90,7 +95,7 @@ func TestValues(t *testing.T) {
 			t.Errorf("%s: %v (%t), want %v within %v", test.key, v.Value, ok, test.want, test.within)
 		}
 	}
-	if _, ok := d.Values.Get("xeon", "before-sec/op /wire=0+50ms/client=quic-go/conn=early"); ok {
+	if _, ok := d.Values.Get("xeon", "p50-before-sec/op /wire=0+50ms/client=quic-go/conn=early"); ok {
 		t.Error("QUIC has no program of its own, yet a time before its first packet")
 	}
 }
@@ -120,9 +125,9 @@ func TestFiles(t *testing.T) {
 		want map[string][]string // by file, parts of it
 	}{
 		{"whole", []recording.Run{run()}, map[string][]string{
-			"earlydata-request.md":  {"| openssl, TLS 1.3 over TCP: resumed, early data | 50 ms | 51.1 ms"},
+			"earlydata-request.md":  {"| openssl, TCP: resumed, early data | 50 ms | 51.1"},
 			"earlydata-gains.md":    {"early data instead of resuming | 50.1 ms"},
-			"earlydata-bases.md":    {"| 100 ms | 31.7 ms | 105 ms"},
+			"earlydata-bases.md":    {"| 100 ms | 31.7 ms | 105.3 ms"},
 			"earlydata-checks.md":   {"refuses its early data by default | no, in none of 12 rounds |"},
 			"earlydata-request.svg": {"has the request 50.1 ms sooner over TCP, 50.2 ms sooner over QUIC"},
 			"earlydata-bases.svg":   {"takes 4."},
@@ -141,5 +146,39 @@ func TestFiles(t *testing.T) {
 			}
 			recording.Analyze(t, analysis(), filepath.Join("testdata", "claims.csv"), out, test.runs, test.want)
 		})
+	}
+}
+
+// TestVerdicts: what the intervals leave open is said neither way.
+func TestVerdicts(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		spoil     func(round int) float64 // ms that early data takes longer
+		low, high float64
+	}{
+		{"a wait is saved", func(int) float64 { return 0 }, 1, 1},
+		{"none is", func(int) float64 { return 50 }, 0, 0},
+		{"in some rounds", func(round int) float64 { return 50 * float64(round%2) }, 0, 1},
+	} {
+		spoiled, count := run(), 0
+		spoiled.Round = func(rng *rand.Rand) []data.Sample {
+			list := round(rng)
+			for _, s := range list {
+				if samples.Key(s.Case, "conn") == early && samples.Key(s.Case, "client") == openssl {
+					s.Values[0].Value += 1e6 * test.spoil(count)
+				}
+			}
+			count++
+			return list
+		}
+		m := samples.New(spoiled.File())
+		d, err := study.Compute(analysis(), m, []*samples.Machine{m}, claims)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, ok := d.Values.Get("xeon", "yes /verdict=early-data-saves-a-wait")
+		if !ok || v.Low != test.low || v.High != test.high {
+			t.Errorf("%s: %+v (%t), want %v to %v", test.name, v, ok, test.low, test.high)
+		}
 	}
 }

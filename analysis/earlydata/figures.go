@@ -25,7 +25,7 @@ func requestFigure(d *study.Data) (study.Drawing, error) {
 			Title: fmt.Sprintf("With early data the server has the request %s sooner over TCP, %s sooner over QUIC",
 				d.Adds(latency, on(article, openssl, ticket), on(article, openssl, early)),
 				d.Adds(latency, on(article, goQUIC, ticket), on(article, goQUIC, early))),
-			Subtitle: d.Subtitle("since the connection's first packet; dots: median over rounds; whiskers: its 95 % interval"),
+			Subtitle: d.Subtitle("since the connection's first packet, over QUIC since the dial; dots: median over rounds; whiskers: its 95 % interval"),
 		},
 		Quantity: "until the server has the request", Unit: latency,
 	}

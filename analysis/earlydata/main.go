@@ -9,6 +9,7 @@ package main
 
 import (
 	"errors"
+	"math"
 
 	"cryptocost/analysis/internal/samples"
 	"cryptocost/analysis/internal/study"
@@ -23,7 +24,7 @@ const (
 	program = "p50-program-sec/op"
 
 	// before is what passes from the start of the program to the first packet.
-	before = "before-sec/op"
+	before = "p50-before-sec/op"
 	// expected is what the wire takes for the waits of the protocol, rest and
 	// programRest what latency and program take beyond.
 	expected    = "expected-sec/op"
@@ -69,33 +70,29 @@ var clients = []struct {
 	name, client string
 	waits        map[string]float64
 }{
-	{"openssl, TLS 1.3 over TCP", openssl, map[string]float64{full: 2, ticket: 2, early: 1}},
+	{"openssl, TCP", openssl, map[string]float64{full: 2, ticket: 2, early: 1}},
 	{"quic-go, QUIC", goQUIC, map[string]float64{full: 1, ticket: 1, early: 0}},
 }
 
-// derive adds to each case what its times are beyond what the wire takes, and
-// what the program takes before its first packet.
+// derive adds to each case what its times are beyond what the wire takes.
 func derive(m *samples.Machine) {
 	for _, w := range wires {
 		for _, c := range clients {
 			for _, way := range ways {
 				name := on(w, c.client, way.conn)
 				least := taken(w, c.waits[way.conn])
-				minus(m, name, rest, latency, func(int) float64 { return least })
-				minus(m, name, programRest, program, func(int) float64 { return least })
-				if first := m.Rounded(name, latency); first != nil {
-					minus(m, name, before, program, func(i int) float64 { return first[i] })
-				}
+				minus(m, name, rest, latency, least)
+				minus(m, name, programRest, program, least)
 			}
 		}
 	}
 }
 
-// minus derives what a quantity has beyond others.
-func minus(m *samples.Machine, name, unit, of string, other func(round int) float64) {
+// minus derives what a quantity has beyond another.
+func minus(m *samples.Machine, name, unit, of string, other float64) {
 	var list []float64
-	for i, v := range m.Rounded(name, of) {
-		list = append(list, v-other(i))
+	for _, v := range m.Rounded(name, of) {
+		list = append(list, v-other)
 	}
 	if list != nil {
 		m.Derive(name, unit, list)
@@ -121,7 +118,54 @@ func extra(m *samples.Machine, t *values.Table) error {
 			}
 		}
 	}
-	return errors.Join(errs...)
+	errs = append(errs, t.Add(values.Value{Key: "wait-limit", Value: waitLimit, Low: waitLimit, High: waitLimit, N: m.Rounds(), Machine: m.Name}))
+	return errors.Join(append(errs, verdicts(m, t)...)...)
+}
+
+// waitLimit is what a time may differ by, as a share of the round trip, from
+// the waits that it is said to have: far less than one wait, and more than
+// what programs and processors take.
+const waitLimit = 0.1
+
+// verdicts adds what the intervals say of waits, on all wires: yes if all of an
+// interval is near the whole number of waits, no if none of it is.
+func verdicts(m *samples.Machine, t *values.Table) []error {
+	saved := func(unit, client, conn, base string) func(w string) string {
+		return func(w string) string { return values.Minus(unit, on(w, client, conn), on(w, client, base)) }
+	}
+	var errs []error
+	for _, v := range []struct {
+		name  string
+		waits float64
+		key   func(wire string) string
+	}{
+		{"early-data-saves-a-wait", 1, saved(latency, openssl, ticket, early)},
+		{"early-data-saves-a-wait-of-the-program", 1, saved(program, openssl, ticket, early)},
+		{"resuming-saves-no-wait", 0, saved(latency, openssl, full, ticket)},
+		{"early-data-over-quic-waits-for-nothing", 0, func(w string) string { return values.Case(rest, on(w, goQUIC, early)) }},
+	} {
+		low, high, known := 1.0, 0.0, true
+		for _, name := range wires {
+			w, _ := wire.Parse(name)
+			value, ok := t.Get(m.Name, v.key(name))
+			if !ok || math.IsNaN(value.Low) {
+				known = false
+				break
+			}
+			limit := waitLimit * w.RoundTrip()
+			from, to := value.Low-v.waits*w.RoundTrip(), value.High-v.waits*w.RoundTrip()
+			if from < -limit || to > limit {
+				low = 0
+			}
+			if from <= limit && to >= -limit {
+				high = 1
+			}
+		}
+		if known {
+			errs = append(errs, t.Add(values.Value{Key: values.Case("yes", "/verdict="+v.name), Value: low, Unit: "yes", Low: low, High: high, N: m.Rounds(), Machine: m.Name}))
+		}
+	}
+	return errs
 }
 
 // gains are the pairs of which the first is what the second saves.

@@ -194,7 +194,7 @@ func TestFiles(t *testing.T) {
 		want map[string][]string // by file, parts of it
 	}{
 		{"whole", []recording.Run{run()}, map[string][]string{
-			"link-error.md":  {"| 25+25ms | 50 ms | 50.1 ms"},
+			"link-error.md":  {"| 25+25ms | 50 ms | 50.1"},
 			"link-rate.md":   {"| 200,000 packets/s | 150,000 packets/s | 30.0 % |"},
 			"link-error.svg": {"On a wire of 50 ms, connecting takes 12"},
 			"link-rate.svg":  {"keeps its delay up to 49,900 packets/s"},
@@ -215,5 +215,25 @@ func TestFiles(t *testing.T) {
 			}
 			recording.Analyze(t, analysis(), filepath.Join("..", "claims", "claims.csv"), out, test.runs, test.want)
 		})
+	}
+}
+
+// TestCarriesByInterval: a median that is good enough is not, if its interval
+// reaches beyond the limit.
+func TestCarriesByInterval(t *testing.T) {
+	for most, want := range map[float64]bool{200e3: true, 400e3: false} {
+		n := 0
+		r := run()
+		r.Round = func(*rand.Rand) []data.Sample {
+			n++
+			late := 100e3
+			if n%4 == 0 {
+				late = most
+			}
+			return []data.Sample{recording.Window("/rate=1000pps", data.Value{Value: 1, Unit: "delivered-ratio"}, data.Value{Value: late, Unit: "p90-late-ns/op"})}
+		}
+		if yes, ok := carries(samples.New(r.File()), load{name: "/rate=1000pps"}); !ok || yes != want {
+			t.Errorf("every fourth round late by %v ns: carries %v (%v), want %v", most, yes, ok, want)
+		}
 	}
 }

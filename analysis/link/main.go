@@ -145,14 +145,18 @@ func derive(m *samples.Machine) {
 	}
 }
 
-// carries says whether the wire carries a load on a machine; ok is false where
-// that was not measured.
+// carries says whether the wire carries a load on a machine, by the ends of the
+// intervals where there are any; ok is false where that was not measured.
 func carries(m *samples.Machine, l load) (yes, ok bool) {
 	share, tenth := m.Rounded(l.name, delivered), m.Rounded(l.name, late90)
 	if share == nil || tenth == nil {
 		return false, false
 	}
-	return stat.Median(share).Center >= deliveredLimit && stat.Median(tenth).Center <= lateLimit, true
+	least, most := stat.Median(share), stat.Median(tenth)
+	if math.IsNaN(least.Low) || math.IsNaN(most.High) {
+		return least.Center >= deliveredLimit && most.Center <= lateLimit, true
+	}
+	return least.Low >= deliveredLimit && most.High <= lateLimit, true
 }
 
 // extra adds up to which rate the wire carries packets, as they were really
@@ -164,13 +168,14 @@ func extra(m *samples.Machine, t *values.Table) error {
 		}
 		return t.Add(values.Value{Key: key, Value: v, Unit: unit, Low: v, High: v, N: m.Rounds(), Machine: m.Name})
 	}
-	highest, some := math.NaN(), math.NaN()
+	highest, some, all := math.NaN(), math.NaN(), math.NaN()
 	for _, l := range loads(m) {
 		yes, ok := carries(m, l)
 		if ok && math.IsNaN(some) {
-			some = 0
+			some, all = 0, 1
 		}
 		if !yes {
+			all = math.Min(all, 0)
 			break
 		}
 		some = 1
@@ -194,6 +199,7 @@ func extra(m *samples.Machine, t *values.Table) error {
 	}
 	return errors.Join(
 		exact(values.Case("yes", "/verdict=carries-a-rate"), "yes", some),
+		exact(values.Case("yes", "/verdict=carries-all-rates"), "yes", all),
 		exact(values.Case("packets/s", "/rate=highest-carried"), "packets/s", highest),
 		exact(values.Case("sec", "/wire=farthest-off"), "sec", farthest),
 		exact("share-off-at-baseline", "", share),

@@ -78,9 +78,12 @@ func TestCases(t *testing.T) {
 			if openssl := strings.Contains(c.Name, "client=openssl"); openssl != (len(program) == s.Ops) {
 				t.Errorf("%d times from the start of the program", len(program))
 			}
+			if s.Ops%2 == 0 {
+				t.Errorf("%d connections: half of them is no one of them", s.Ops)
+			}
 			for i, p := range program {
-				if p <= s.Latencies[i] {
-					t.Errorf("the program's start is %v before the request, its SYN %v", p, s.Latencies[i])
+				if before := s.Moments["before"][i]; before <= 0 || p != before+s.Latencies[i] {
+					t.Errorf("the program's start is %v before the request, its SYN %v, and they are %v apart", p, s.Latencies[i], before)
 				}
 			}
 		})

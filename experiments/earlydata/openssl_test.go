@@ -184,11 +184,16 @@ func TestFirstFlight(t *testing.T) {
 		for _, part := range c.parts {
 			want = append(want, part...)
 		}
-		got, err := firstFlight(relay)
+		got, err := firstFlight(relay, time.Second)
 		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: %x, %v", name, got, err)
 		}
 		_, _ = client.Close(), relay.Close()
+	}
+	client, relay := net.Pipe()
+	defer client.Close()
+	if got, err := firstFlight(relay, time.Millisecond); err == nil {
+		t.Errorf("of a client that sends nothing: %x", got)
 	}
 }
 

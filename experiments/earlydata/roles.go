@@ -147,14 +147,15 @@ func capture(e errand) (captured, error) {
 	}()
 	c.Done, err = e.run()
 	_ = listener.Close() // s_client has connected, or never will
-	return c, errors.Join(err, <-relayed)
+	err = errors.Join(err, <-relayed)
+	return c, err
 }
 
 // relay passes a connection on to the server and gives the client's first
 // flight.
 func relay(client net.Conn, server string) ([]byte, error) {
 	defer client.Close()
-	flight, err := firstFlight(client)
+	flight, err := firstFlight(client, connectionTime)
 	if err != nil {
 		return flight, fmt.Errorf("relay: read the client's first flight: %w", err)
 	}
@@ -180,14 +181,11 @@ func passOn(to, from net.Conn) {
 	_ = to.(*net.TCPConn).CloseWrite()
 }
 
-// flightTime is what a client gets for its first flight, if that ends without
-// early data: only the silence behind it shows that it has ended.
-const flightTime = time.Second
-
 // firstFlight reads what the client sends before it gets an answer: all up to
-// its first protected record, which is early data.
-func firstFlight(client net.Conn) ([]byte, error) {
-	if err := client.SetReadDeadline(time.Now().Add(flightTime)); err != nil {
+// its first protected record, which is early data, or up to a silence of that
+// length, which is how a flight without it ends.
+func firstFlight(client net.Conn, silence time.Duration) ([]byte, error) {
+	if err := client.SetReadDeadline(time.Now().Add(silence)); err != nil {
 		return nil, err
 	}
 	var flight []byte
@@ -204,6 +202,9 @@ func firstFlight(client net.Conn) ([]byte, error) {
 		if err != nil {
 			return flight, err
 		}
+	}
+	if len(flight) == 0 {
+		return nil, errors.New("the client sends nothing")
 	}
 	return flight, client.SetReadDeadline(time.Time{})
 }
@@ -254,8 +255,12 @@ func replay(r resend) (struct{}, error) {
 	if _, err := conn.Write(r.Flight); err != nil {
 		return struct{}{}, err
 	}
-	if _, err := conn.Read(make([]byte, 1)); err != nil {
+	kind := make([]byte, 1)
+	if _, err := conn.Read(kind); err != nil {
 		return struct{}{}, fmt.Errorf("read the server's answer to a replay: %w", err)
+	}
+	if kind[0] != recordHandshake {
+		return struct{}{}, fmt.Errorf("the server answers a replay with a record of type %d, and not with a ServerHello", kind[0])
 	}
 	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
 		return struct{}{}, err

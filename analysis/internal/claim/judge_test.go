@@ -236,7 +236,7 @@ func TestMeasured(t *testing.T) {
 		{formula(Ratio, "lost-capacity of sec/op", "4/5", ""), compared(4, 3.8, 4.2, 1.02), "75.0 % (73.7 % to 76.2 %)"},
 		{onWire("round-trips of sec/op", "1*RTT", "ms"), delayed(0.2, 0.1), "0.997 round-trips (0.9969–0.9971 round-trips)"},
 		{onWire("at-100ms-round-trip of sec/op; at-200ms-round-trip of sec/op", "1/4", "s"), delayed(0.2, 0.1),
-			"at-100ms-round-trip: 99.7 ms (99.69–99.71 ms); at-200ms-round-trip: 199.4 ms (199.38–199.42 ms)"},
+			"at-100ms-round-trip: 99.7 ms (99.69–99.71 ms); at-200ms-round-trip: 199.40 ms (199.38–199.42 ms)"},
 		{about(Count, "sent-records/op + received-records/op", "12", "records"),
 			map[string][3]float64{"sent-records/op /a=1": {4, 4, 4}, "received-records/op /a=1": {8, 7, 8}}, "12 records (11–12 records)"},
 	} {

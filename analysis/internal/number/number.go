@@ -68,24 +68,22 @@ func Interval(low, high float64, unit string) string {
 	return span(low/s.factor, high/s.factor, s.counted) + s.suffix()
 }
 
-// Estimate writes v with its interval, "152 µs (148–157 µs)", and gives v as many
-// digits more as it needs to lie in it. A v that is exact has no interval.
+// Estimate writes v with its interval, "152 µs (148–157 µs)". Where v with the
+// digits of [Value] would not lie in the interval as it is written, it gets the
+// decimals of that. A v that is exact has no interval.
 func Estimate(v, low, high float64, unit string) string {
 	if !(low < high) || !finite(v) {
 		return Value(v, unit)
 	}
-	s := scaleOf(v, unit)
-	text := significant(v/s.factor, s.counted)
-	for more := 0; !s.counted && more <= 3; more++ {
-		rounded, _ := round(v, digits+more)
-		if more > 0 {
-			text = fixed(rounded/s.factor, places(rounded/s.factor, false)+more)
-		}
-		if low <= rounded && rounded <= high {
-			break
+	text := Value(v, unit)
+	if s := scaleOf(typical(low, high), unit); !s.counted {
+		p := spanPlaces(low/s.factor, high/s.factor, false)
+		shown := func(x float64) float64 { return math.Round(x / s.factor * math.Pow10(p)) }
+		if rounded, _ := round(v, digits); shown(rounded) < shown(low) || shown(rounded) > shown(high) {
+			text = fixed(v/s.factor, p) + s.suffix()
 		}
 	}
-	return text + s.suffix() + " (" + Interval(low, high, unit) + ")"
+	return text + " (" + Interval(low, high, unit) + ")"
 }
 
 // Ratio writes the quotient of two values with three significant digits, zeros
@@ -234,19 +232,29 @@ func significant(x float64, counted bool) string {
 	return text
 }
 
-// span writes the numbers from low to high with the decimals of a typical one.
-func span(low, high float64, counted bool) string {
+// spanPlaces returns with how many decimals the numbers from low to high are
+// written: those of a typical one, or up to two more where they would read the
+// same.
+func spanPlaces(low, high float64, counted bool) int {
 	p := places(typical(low, high), counted)
 	if counted && low == math.Trunc(low) && high == math.Trunc(high) {
 		p = 0
 	}
-	from, to := fixed(low, p), fixed(high, p)
-	for more := 1; more <= 2 && from == to; more++ {
-		from, to = fixed(low, p+more), fixed(high, p+more)
+	for more := 0; more <= 2; more++ {
+		if fixed(low, p+more) != fixed(high, p+more) {
+			return p + more
+		}
 	}
+	return p
+}
+
+// span writes the numbers from low to high.
+func span(low, high float64, counted bool) string {
+	p := spanPlaces(low, high, counted)
+	from, to := fixed(low, p), fixed(high, p)
 	switch {
 	case from == to:
-		return fixed(low, p)
+		return from
 	case low < 0:
 		return from + " to " + to
 	}
