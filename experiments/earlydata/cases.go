@@ -55,19 +55,20 @@ func casesWithout(noLink, noOpenSSL string) []trial.Case {
 		for _, k := range []kind{full, ticket, early} {
 			list = append(list, trial.Case{
 				Name:    fmt.Sprintf("/wire=%v/client=openssl/conn=%s", w, k),
-				Missing: cmp.Or(noLink, noOpenSSL), Start: startOpenSSL(w, k),
+				Missing: cmp.Or(noLink, noOpenSSL), Start: startOpenSSL(w, k), Needs: []string{link.Check(w).Name},
 			})
 		}
 		for _, k := range []kind{full, ticket, early} {
 			list = append(list, trial.Case{
 				Name:    fmt.Sprintf("/wire=%v/client=quic-go/conn=%s", w, k),
-				Missing: noLink, Start: startQUIC(w, k),
+				Missing: noLink, Start: startQUIC(w, k), Needs: []string{link.Check(w).Name},
 			})
 		}
 	}
 	list = append(list, trial.Case{
 		Name:    fmt.Sprintf("/wire=%v/client=openssl/conn=%s/twin=b", wires[0], ticket),
 		Missing: cmp.Or(noLink, noOpenSSL), Repeats: true, Start: startOpenSSL(wires[0], ticket),
+		Needs: []string{link.Check(wires[0]).Name},
 	})
 	return append(list, checks(noLink, noOpenSSL)...)
 }
@@ -141,8 +142,8 @@ func (p *peers) address(ctx context.Context, sort string, antiReplay bool) (stri
 }
 
 // slice sets the wire, settles, and lets work be done, around which it reads
-// what the wire carried and how often both of our processes were interrupted
-// (not how often openssl was).
+// what the wire carried and how often our processes, the wire's too, were
+// interrupted (not how often openssl was).
 func (p *peers) slice(ctx context.Context, w link.Wire, settle func() error, work func() (trial.Slice, error)) (trial.Slice, error) {
 	if err := p.link.Set(ctx, w); err != nil {
 		return trial.Slice{}, err
@@ -160,7 +161,7 @@ func (p *peers) slice(ctx context.Context, w link.Wire, settle func() error, wor
 	}
 	trafficAfter, switchesAfter, err := p.mark(ctx)
 	s.Quantities = trafficAfter.Since(traffic)
-	s.Involuntary = switchesAfter - switches
+	s.Involuntary = switchesAfter - switches + trafficAfter.Involuntary - traffic.Involuntary
 	return s, err
 }
 

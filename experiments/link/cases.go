@@ -12,8 +12,8 @@ import (
 
 // roundTrips are those of the symmetric wires.
 var roundTrips = []time.Duration{
-	0, 500 * time.Microsecond, time.Millisecond, 5 * time.Millisecond,
-	25 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond,
+	0, 500 * time.Microsecond, time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond,
+	25 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond,
 }
 
 // rates are the packets offered in a second, and loaded the wire that they
@@ -51,8 +51,9 @@ type offer struct {
 
 // An offered is what was sent.
 type offered struct {
-	Sent    int64         `json:"sent"`
-	Elapsed time.Duration `json:"elapsed"`
+	Sent        int64         `json:"sent"`
+	Elapsed     time.Duration `json:"elapsed"`
+	Involuntary int64         `json:"involuntary"` // context switches forced on the sender
 }
 
 // A flow sends packets over the wire at a rate.
@@ -112,9 +113,17 @@ func (f flow) measure(ctx context.Context, d time.Duration) (trial.Slice, error)
 	if err != nil {
 		return trial.Slice{}, err
 	}
+	// The sink may be behind what the wire has delivered.
+	for earlier := int64(-1); arrived != earlier && arrived-already < sent.Sent; {
+		time.Sleep(5 * time.Millisecond)
+		earlier = arrived
+		if err := f.sink.Call(ctx, "count", nil, &arrived); err != nil {
+			return trial.Slice{}, err
+		}
+	}
 	late, err := f.link.Lateness(ctx)
 	return trial.Slice{
-		Ops: int(sent.Sent), Elapsed: sent.Elapsed, Moments: map[string][]time.Duration{"late": late},
+		Ops: int(sent.Sent), Elapsed: sent.Elapsed, Involuntary: sent.Involuntary + after.Involuntary - before.Involuntary, Moments: map[string][]time.Duration{"late": late},
 		Quantities: append(after.Since(before),
 			trial.Quantity{Unit: "offered-packets/s", Sum: float64(sent.Sent), Per: sent.Elapsed.Seconds()},
 			trial.Quantity{Unit: "delivered-ratio", Sum: float64(arrived - already), Per: float64(sent.Sent)}),

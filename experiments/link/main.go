@@ -14,7 +14,7 @@
 // thread reads the packets of both ends and hands each on when it is due,
 // counted from the kernel's time of its arrival. A process at each end
 // measures connecting: 60 connects over TCP in a slice, each begun 2 ms after
-// the one before, on symmetric wires with round trips of 0 to 100 ms and on
+// the one before, on symmetric wires with round trips of 0 to 200 ms and on
 // the article's, with 50 ms from server to client only. Connecting takes one
 // round trip, and what else it takes on the wire without delay is the price of
 // the kernel, of the forwarder and of waking up processes. For the rates, one
@@ -31,7 +31,7 @@
 // wire-lost-ratio the share that the forwarder had no room for. The line of
 // /rate=R counts packets sent: offered-packets/s is their rate, which falls
 // behind R where the sender can't keep up, delivered-ratio the share that
-// arrived.
+// arrived and that the receiver's socket had room for.
 //
 // # Left out
 //
@@ -43,7 +43,7 @@
 //
 //	go run ./experiments/link -machine laptop
 //
-// The standard profile takes about 50 seconds, quick 20. It needs Linux with
+// The standard profile takes about 80 seconds, quick 25. It needs Linux with
 // user namespaces, and no privileges.
 package main
 

@@ -93,7 +93,7 @@ func (s *source) send(o offer) (offered, error) {
 	}
 	payload := make([]byte, payloadBytes)
 	gap := time.Second / time.Duration(o.PerSecond)
-	start := link.Now()
+	before, start := host.OwnUsage(), link.Now()
 	var r offered
 	for due := start; due < start+o.For; due += gap {
 		const spin = 100 * time.Microsecond
@@ -108,6 +108,6 @@ func (s *source) send(o offer) (offered, error) {
 		}
 		r.Sent++
 	}
-	r.Elapsed = link.Now() - start
+	r.Elapsed, r.Involuntary = link.Now()-start, host.OwnUsage().Sub(before).Involuntary
 	return r, nil
 }

@@ -131,7 +131,7 @@ func cases() []trial.Case {
 		list = append(list, link.Check(w))
 	}
 	add := func(w link.Wire, k kind) {
-		list = append(list, trial.Case{Name: "/wire=" + w.String() + "/conn=" + k.name, Missing: link.Missing(), Start: k.onLink(w)})
+		list = append(list, trial.Case{Name: "/wire=" + w.String() + "/conn=" + k.name, Missing: link.Missing(), Start: k.onLink(w), Needs: []string{link.Check(w).Name}})
 	}
 	all := slices.Concat(mainKinds, retryKinds, otherKinds)
 	for _, k := range all {
@@ -204,6 +204,7 @@ func (k kind) onLink(w link.Wire) func(context.Context, *host.Group) (trial.Meas
 			}
 			after, err := l.Mark(ctx)
 			s.Quantities = append(s.Quantities, after.Since(before)...)
+			s.Involuntary += after.Involuntary - before.Involuntary
 			return s, err
 		}, nil
 	}

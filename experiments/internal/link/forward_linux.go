@@ -13,6 +13,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"cryptocost/experiments/internal/host"
 )
 
 // packetSocket opens a socket that gets and sends whole Ethernet frames of a
@@ -67,6 +69,7 @@ type forwarder struct {
 	pending                        atomic.Int64 // frames in queues
 	packets, late, behind, lastSYN atomic.Int64
 	dropped                        atomic.Int64
+	tooLong                        atomic.Int64 // frames longer than the MTU
 
 	mu        sync.Mutex
 	reservoir []int64 // lateness, a uniform sample of those since it was read
@@ -101,7 +104,10 @@ func (f *forwarder) set(w Wire) error {
 	return nil
 }
 
-func (f *forwarder) traffic() Traffic {
+func (f *forwarder) traffic() (Traffic, error) {
+	if n := f.tooLong.Load(); n > 0 {
+		return Traffic{}, fmt.Errorf("%d frames were longer than the MTU of %d bytes: an offload of the devices is on", n, MTU)
+	}
 	for side := range f.directions {
 		// The kernel's counter begins anew when it is read.
 		if stats, err := unix.GetsockoptTpacketStats(f.directions[side].from, unix.SOL_PACKET, unix.PACKET_STATISTICS); err == nil {
@@ -110,8 +116,8 @@ func (f *forwarder) traffic() Traffic {
 	}
 	return Traffic{
 		Packets: f.packets.Load(), Late: time.Duration(f.late.Load()), Behind: f.behind.Load(), Dropped: f.dropped.Load(),
-		LastSYN: time.Duration(f.lastSYN.Load()),
-	}
+		LastSYN: time.Duration(f.lastSYN.Load()), Involuntary: host.OwnUsage().Involuntary,
+	}, nil
 }
 
 func (f *forwarder) lateness() []int64 {
@@ -154,10 +160,13 @@ func (f *forwarder) receive(side int) {
 		} else {
 			buffer = make([]byte, frameBytes)
 		}
-		n, controls, _, _, err := unix.Recvmsg(d.from, buffer, f.control, unix.MSG_DONTWAIT)
+		n, controls, flags, _, err := unix.Recvmsg(d.from, buffer, f.control, unix.MSG_DONTWAIT)
 		if err != nil { // mostly EAGAIN: there is none
 			f.free = append(f.free, buffer)
 			return
+		}
+		if flags&unix.MSG_TRUNC != 0 {
+			f.tooLong.Add(1)
 		}
 		arrived := arrival(f.control[:controls])
 		if side == clientEnd && firstOfConnection(buffer[:n]) {
@@ -199,22 +208,25 @@ func firstOfConnection(frame []byte) bool {
 func (f *forwarder) deliver(d *direction) {
 	for d.head < len(d.queue) {
 		next := d.queue[d.head]
-		if int64(Now()) < next.due {
+		now := int64(Now())
+		if now < next.due {
 			return
 		}
 		if err := unix.Sendto(d.to, next.bytes, 0, nil); err != nil {
 			f.dropped.Add(1)
+		} else {
+			f.note(now - next.due)
 		}
-		f.note(int64(Now()) - next.due)
 		f.free = append(f.free, next.bytes[:frameBytes])
-		if d.head++; d.head == len(d.queue) {
-			d.queue, d.head = d.queue[:0], 0
+		d.head++
+		if d.head > len(d.queue)/2 { // so that a queue that is never empty does not grow for ever
+			d.queue, d.head = append(d.queue[:0], d.queue[d.head:]...), 0
 		}
 		f.pending.Add(-1)
 	}
 }
 
-// note counts a frame that was so many nanoseconds late.
+// note counts a frame that was handed on so many nanoseconds late.
 func (f *forwarder) note(late int64) {
 	f.packets.Add(1)
 	f.late.Add(late)

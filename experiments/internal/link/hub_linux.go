@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"syscall"
 
 	"github.com/safchain/ethtool"
 	"github.com/vishvananda/netlink"
@@ -35,7 +36,7 @@ func hub() map[string]host.Handler {
 }
 
 func (h *hubState) set(w Wire) (struct{}, error)       { return struct{}{}, h.forward.set(w) }
-func (h *hubState) traffic(struct{}) (Traffic, error)  { return h.forward.traffic(), nil }
+func (h *hubState) traffic(struct{}) (Traffic, error)  { return h.forward.traffic() }
 func (h *hubState) lateness(struct{}) ([]int64, error) { return h.forward.lateness(), nil }
 
 // addresses and hardware addresses of the ends. The latter are known
@@ -45,23 +46,34 @@ var (
 	hardware  = [ends]net.HardwareAddr{{2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 2}}
 )
 
-// open makes the ends and the wire between them, without delay.
-func (h *hubState) open(struct{}) (struct{}, error) {
+// open makes the ends and the wire between them, without delay. What the kernel
+// says against that is not an error here, since only the caller can tell a
+// refusal from a fault.
+func (h *hubState) open(struct{}) (failure, error) {
+	err := h.make()
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		return failure{err.Error(), errno}, nil
+	}
+	return failure{}, err
+}
+
+func (h *hubState) make() error {
 	var sockets [ends]int
 	for side := range h.ends {
 		n, err := newNamespace()
 		if err != nil {
-			return struct{}{}, err
+			return err
 		}
 		h.ends[side] = n
 		if sockets[side], err = n.join(side); err != nil {
-			return struct{}{}, err
+			return err
 		}
 	}
 	h.forward = newForwarder(sockets)
 	go h.forward.run()
 	go h.commands(os.NewFile(commandFD, "commands"))
-	return struct{}{}, nil
+	return nil
 }
 
 // A namespace is a network namespace, which one thread of the hub is in. What

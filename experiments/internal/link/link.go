@@ -15,7 +15,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"slices"
 	"strconv"
@@ -106,18 +105,29 @@ var tried = sync.OnceValues(func() (description string, err error) {
 		MTU, seen.MSS, seen.Congestion, seen.ServerCongestion, seen.Window, seen.SlowStartAfterIdle), nil
 })
 
-// Missing says why no link can be made here and what would allow it, or
-// nothing if one can. It makes one to find out.
+// A refusal is that the system does not let us make a link. Any other failure
+// is a fault, and fails the cases that need the link.
+type refusal struct {
+	why, remedy string // the command that would allow it; "" if there is none
+}
+
+func (r *refusal) Error() string {
+	text := "no link of network namespaces: " + r.why
+	if r.remedy != "" {
+		text += " (" + r.remedy + ")"
+	}
+	return text
+}
+
+// Missing says why the system allows no link here and what would allow it, or
+// nothing if it does. It makes one to find out.
 func Missing() string {
 	_, err := tried()
-	if err == nil {
-		return ""
+	var refused *refusal
+	if errors.As(err, &refused) {
+		return refused.Error()
 	}
-	var of *fs.PathError
-	if errors.As(err, &of) {
-		err = of.Err // without the path, which is this machine's own
-	}
-	return "no link of network namespaces: " + err.Error() + remedy()
+	return "" // where a link can't be made for another reason, Open says so
 }
 
 // Describe is what both ends of the link have in common on all wires, as
@@ -169,6 +179,8 @@ type Traffic struct {
 	Behind int64 `json:"behind"`
 	// Dropped counts the packets that the hub was too slow to read.
 	Dropped int64 `json:"dropped"`
+	// Involuntary counts the context switches forced on the hub.
+	Involuntary int64 `json:"involuntary"`
 	// LastSYN is when the last connection's first packet left the client, on
 	// the clock of Now; 0 before the first.
 	LastSYN time.Duration `json:"last_syn"`
@@ -266,7 +278,8 @@ func (w Wire) connecting(ctx context.Context, l *Link, p probes) (trial.Slice, e
 		return trial.Slice{}, err
 	}
 	return trial.Slice{Ops: connects, Elapsed: elapsed, Latencies: seen.Times, Quantities: after.Since(before),
-		Moments: map[string][]time.Duration{"late": late}}, p.client.Call(ctx, "close", nil, nil)
+		Involuntary: after.Involuntary - before.Involuntary + seen.Involuntary,
+		Moments:     map[string][]time.Duration{"late": late}}, p.client.Call(ctx, "close", nil, nil)
 }
 
 // off says whether connects took too long or too short for the wire.

@@ -2,6 +2,7 @@ package link
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,8 +10,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -40,12 +43,17 @@ func open(ctx context.Context) (*Link, error) {
 	p, err := host.Start(ctx, host.Spec{Role: hubRole, Place: namespaces{theirs}})
 	if err != nil {
 		_ = ours.Close()
-		return nil, err
+		return nil, refused("start a process in namespaces of its own", err)
 	}
 	l := &Link{p, ours}
-	if err := p.Call(ctx, "open", nil, nil); err != nil {
+	var failed failure
+	if err := p.Call(ctx, "open", nil, &failed); err != nil {
 		l.Close()
 		return nil, err
+	}
+	if failed.Why != "" {
+		l.Close()
+		return nil, refused(failed.Why, failed.Errno)
 	}
 	return l, nil
 }
@@ -77,25 +85,71 @@ func (n namespaces) Start(cmd *exec.Cmd) (wait func() error, kill func(), err er
 	return host.Here{}.Start(cmd)
 }
 
-// limits are the settings that forbid namespaces to ordinary users or to all,
-// with the value that does, and the one that allows them.
-var limits = []struct{ sysctl, forbids, allows string }{
-	{"user.max_user_namespaces", "0", "10000"},
-	{"user.max_net_namespaces", "0", "10000"},
-	{"user.max_pid_namespaces", "0", "10000"},
-	{"kernel.unprivileged_userns_clone", "0", "1"},
-	{"kernel.apparmor_restrict_unprivileged_userns", "1", "0"},
+// A failure is one of the hub with the number that the kernel gave for it. It
+// is none without a reason.
+type failure struct {
+	Why   string        `json:"why"`
+	Errno syscall.Errno `json:"errno"`
+}
+
+// refusals are the numbers by which a kernel says that something is forbidden,
+// or not there.
+var refusals = []syscall.Errno{unix.EPERM, unix.EACCES, unix.ENOSPC, unix.ENOSYS, unix.EROFS, unix.EOPNOTSUPP, unix.ENODEV}
+
+// refused is the error of a step that failed: a refusal, if the system refused.
+func refused(step string, err error) error {
+	var errno syscall.Errno
+	if !errors.As(err, &errno) || !slices.Contains(refusals, errno) {
+		return fmt.Errorf("%s: %w", step, err)
+	}
+	why := errno.Error()
+	if errno == unix.ENOSPC { // which for namespaces has nothing to do with space (user_namespaces(7))
+		why = "the limit of namespaces is reached"
+	}
+	return &refusal{step + ": " + why, remedy(errno)}
+}
+
+// limits are the settings that forbid namespaces, with the value that does and
+// the one that allows them, to ordinary users alone or to all.
+var limits = []struct {
+	sysctl, forbids, allows string
+	all                     bool
+}{
+	{"user.max_user_namespaces", "0", "10000", true},
+	{"user.max_net_namespaces", "0", "10000", true},
+	{"user.max_pid_namespaces", "0", "10000", true},
+	{"kernel.unprivileged_userns_clone", "0", "1", false},
+	{"kernel.apparmor_restrict_unprivileged_userns", "1", "0", false},
 }
 
 // remedy is the command that would allow a link, as far as can be told.
-func remedy() string {
+func remedy(errno syscall.Errno) string {
 	for _, l := range limits {
 		value, err := os.ReadFile("/proc/sys/" + strings.ReplaceAll(l.sysctl, ".", "/"))
-		if err == nil && strings.TrimSpace(string(value)) == l.forbids {
-			return fmt.Sprintf(" (allow it as root with: sysctl -w %s=%s)", l.sysctl, l.allows)
+		if err == nil && strings.TrimSpace(string(value)) == l.forbids && (l.all || os.Getuid() != 0) {
+			return fmt.Sprintf("allow it as root with: sysctl -w %s=%s", l.sysctl, l.allows)
 		}
 	}
-	return " (in a container, allow it with: docker run --privileged)"
+	switch {
+	case errno == unix.ENOSPC:
+		return "allow more as root with: sysctl -w user.max_user_namespaces=10000 user.max_net_namespaces=10000 user.max_pid_namespaces=10000"
+	case errno == unix.ENODEV, errno == unix.EOPNOTSUPP, errno == unix.ENOSYS:
+		return "it needs a kernel with user and network namespaces, virtual Ethernet devices and packet sockets"
+	case inContainer():
+		return "in a container, allow it with: docker run --privileged"
+	default:
+		return "run it as root, or on a system that allows user namespaces"
+	}
+}
+
+// inContainer says whether a container manager has left its mark.
+func inContainer() bool {
+	for _, name := range []string{"/.dockerenv", "/run/.containerenv"} {
+		if _, err := os.Stat(name); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // A command is what a process at an end is started by. Its three standard
@@ -158,10 +212,17 @@ func (e end) Start(cmd *exec.Cmd) (wait func() error, kill func(), err error) {
 		_ = ours.Close()
 		return nil, nil, err
 	}
-	kill = func() { _ = unix.Shutdown(int(ours.Fd()), unix.SHUT_WR) } // fails only when the hub is gone, and with it the process
+	control, err := ours.SyscallConn() // which knows when ours is closed
+	if err != nil {
+		_ = ours.Close()
+		return nil, nil, err
+	}
+	kill = func() { // fails only when the process has ended, or the hub has gone and with it the process
+		_ = control.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_WR) })
+	}
 	wait = func() error {
 		err := next()
-		<-streams.copied
+		streams.wait(cmd.WaitDelay)
 		return errors.Join(err, ours.Close())
 	}
 	return wait, kill, nil
@@ -190,6 +251,7 @@ func (l *Link) send(c command, files []*os.File) error {
 // be closed here once they are passed on.
 type streams struct {
 	files  [3]*os.File
+	ours   []*os.File    // the ends that are read here
 	copied chan struct{} // closed when all output that is no file is copied
 }
 
@@ -208,8 +270,9 @@ func openStreams(cmd *exec.Cmd) (*streams, error) {
 		case io.Writer:
 			var reader *os.File
 			if reader, s.files[i], err = os.Pipe(); err == nil {
+				s.ours = append(s.ours, reader)
 				outputs = append(outputs, func() {
-					_, _ = io.Copy(stream, reader) // ends with the process
+					_, _ = io.Copy(stream, reader) // ends with the process, or with the reader
 					_ = reader.Close()
 				})
 			}
@@ -230,7 +293,26 @@ func openStreams(cmd *exec.Cmd) (*streams, error) {
 	return s, nil
 }
 
-// close closes the files here.
+// copyTime is what output may take to be copied when its process has ended,
+// if the command does not say (exec.Cmd.WaitDelay): a child of it may live on
+// and hold the pipe.
+const copyTime = 2 * time.Second
+
+// wait waits until the output is copied, or no longer than that.
+func (s *streams) wait(delay time.Duration) {
+	select {
+	case <-s.copied:
+	case <-time.After(cmp.Or(delay, copyTime)):
+		for _, f := range s.ours {
+			_ = f.Close()
+		}
+		<-s.copied
+	}
+}
+
+// close closes the files here, the command's own too: those of its pipes, which
+// [exec.Cmd.Start] would close, can't be told from others. Nobody passes a file
+// that it needs afterwards.
 func (s *streams) close() {
 	for _, f := range s.files {
 		if f != nil {

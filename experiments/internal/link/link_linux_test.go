@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -42,7 +43,7 @@ func TestMain(m *testing.M) {
 			return
 		}
 	}
-	os.Exit(host.RunTests(m, Roles(nil)))
+	os.Exit(host.RunTests(m, Roles(host.Roles{oneWayRole: oneWay})))
 }
 
 // keepLink opens a link, uses it, and does not end.
@@ -206,7 +207,7 @@ func TestRefused(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	for _, part := range []string{"no link of network namespaces", "no space left on device", "sysctl -w user.max_user_namespaces=10000"} {
+	for _, part := range []string{"no link of network namespaces", "the limit of namespaces is reached", "sysctl -w user.max_user_namespaces=10000"} {
 		if !strings.Contains(string(out), part) {
 			t.Errorf("no %q in %q", part, out)
 		}
@@ -368,4 +369,77 @@ func TestFirstOfConnection(t *testing.T) {
 func FuzzFirstOfConnection(f *testing.F) {
 	f.Add(make([]byte, 60))
 	f.Fuzz(func(t *testing.T, frame []byte) { firstOfConnection(frame) })
+}
+
+const oneWayRole = "one-way"
+
+// oneWay is a role of tests: it takes bytes over UDP, or sends them, and tells
+// when.
+func oneWay() map[string]host.Handler {
+	var conn *net.UDPConn
+	return map[string]host.Handler{
+		"listen": host.Handle(func(struct{}) (string, error) {
+			var err error
+			if conn, err = net.ListenUDP("udp4", &net.UDPAddr{IP: net.ParseIP(ServerAddress)}); err != nil {
+				return "", err
+			}
+			return conn.LocalAddr().String(), conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+		}),
+		"send": host.Handle(func(to string) (time.Duration, error) {
+			conn, err := net.Dial("udp4", to)
+			if err != nil {
+				return 0, err
+			}
+			defer conn.Close()
+			at := Now()
+			_, err = conn.Write([]byte{1})
+			return at, err
+		}),
+		"arrived": host.Handle(func(struct{}) (time.Duration, error) {
+			_, err := conn.Read(make([]byte, 1))
+			return Now(), err
+		}),
+	}
+}
+
+// TestDirection: what the client sends takes the delay up, whatever the delay
+// down is.
+func TestDirection(t *testing.T) {
+	if Missing() != "" {
+		t.Skip(Missing())
+	}
+	g := &host.Group{}
+	defer g.Close()
+	l, err := Open(t.Context(), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ends [2]*host.Process
+	for i, place := range []host.Place{l.Client(), l.Server()} {
+		if ends[i], err = g.Process(t.Context(), fmt.Sprint("end ", i), host.Spec{Role: oneWayRole, Place: place}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var to string
+	if err := ends[1].Call(t.Context(), "listen", nil, &to); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []Wire{{}, {0, 20 * time.Millisecond}, {20 * time.Millisecond, 0}, {5 * time.Millisecond, 15 * time.Millisecond}} {
+		if err := l.Set(t.Context(), w); err != nil {
+			t.Fatal(err)
+		}
+		shortest := time.Hour // of several, one is not held up even on a busy machine
+		for range 20 {
+			received := make(chan error, 1)
+			var sent, arrived time.Duration
+			go func() { received <- ends[1].Call(t.Context(), "arrived", nil, &arrived) }()
+			if err := errors.Join(ends[0].Call(t.Context(), "send", to, &sent), <-received); err != nil {
+				t.Fatal(err)
+			}
+			shortest = min(shortest, arrived-sent)
+		}
+		if shortest < w.Up || shortest > w.Up+4*time.Millisecond {
+			t.Errorf("%v: what the client sends takes %v", w, shortest)
+		}
+	}
 }

@@ -74,11 +74,12 @@ func TestConnects(t *testing.T) {
 		if s.Ops != connects || len(s.Latencies) != connects {
 			t.Errorf("%v: %d connects", w, s.Ops)
 		}
-		if least := slices.Min(s.Latencies); least < w.RoundTrip() {
-			t.Errorf("%v: a connect took %v", w, least)
+		// Even on a busy machine one of so many connects finds all awake.
+		if least := slices.Min(s.Latencies); least < w.RoundTrip() || least > w.RoundTrip()+5*time.Millisecond {
+			t.Errorf("%v: the shortest connect took %v", w, least)
 		}
 		// SYN and SYN-ACK of each; what follows may still be under way.
-		if len(s.Quantities) != 3 || s.Quantities[0].Per < 2*connects || s.Quantities[1].Sum > s.Quantities[1].Per || s.Quantities[2].Sum != 0 {
+		if len(s.Quantities) != 3 || s.Quantities[0].Per < 2*connects || s.Quantities[1].Sum > s.Quantities[1].Per {
 			t.Errorf("%v: traffic %v", w, s.Quantities)
 		}
 		if late := s.Moments["late"]; len(late) < 2*connects || slices.Min(late) < 0 {

@@ -4,7 +4,6 @@ package link
 
 import (
 	"context"
-	"errors"
 	"net"
 	"os/exec"
 	"time"
@@ -12,7 +11,7 @@ import (
 	"cryptocost/experiments/internal/host"
 )
 
-var errNoLink = errors.New("it needs the network namespaces of Linux")
+var errNoLink error = &refusal{why: "it needs the network namespaces of Linux"}
 
 // A Link is a wire and its two ends. There is none on this system.
 type Link struct{ hub *host.Process }
@@ -21,8 +20,6 @@ type Link struct{ hub *host.Process }
 func (*Link) Close() {}
 
 func open(context.Context) (*Link, error) { return nil, errNoLink }
-
-func remedy() string { return "" }
 
 type end struct {
 	link *Link

@@ -59,6 +59,8 @@ type connected struct {
 	Congestion string `json:"congestion"` // algorithm
 	Window     int    `json:"window"`     // congestion window in segments
 	MSS        int    `json:"mss"`        // of what it sends
+	// Involuntary counts the context switches forced on the client meanwhile.
+	Involuntary int64 `json:"involuntary"`
 	// SlowStartAfterIdle is the sysctl net.ipv4.tcp_slow_start_after_idle.
 	SlowStartAfterIdle string `json:"slow_start_after_idle"`
 	// ServerCongestion is the algorithm of the server's last connection.
@@ -72,7 +74,8 @@ const connectGap = 2 * time.Millisecond
 type prober struct {
 	mu         sync.Mutex
 	listener   *net.TCPListener
-	congestion string
+	congestion string         // of the last connection that was accepted
+	failed     error          // why that could not be read
 	open       []*net.TCPConn // those that it made
 }
 
@@ -87,10 +90,10 @@ func probe() map[string]host.Handler {
 			// A client can be connected before the server has accepted.
 			for range 1000 {
 				p.mu.Lock()
-				congestion := p.congestion
+				congestion, err := p.congestion, p.failed
 				p.mu.Unlock()
-				if congestion != "" {
-					return congestion, nil
+				if congestion != "" || err != nil {
+					return congestion, err
 				}
 				time.Sleep(time.Millisecond)
 			}
@@ -120,9 +123,7 @@ func (p *prober) accept() {
 		}
 		seen, err := inspect(conn)
 		p.mu.Lock()
-		if p.congestion = seen.Congestion; err != nil {
-			p.congestion = err.Error()
-		}
+		p.congestion, p.failed = seen.Congestion, err
 		p.mu.Unlock()
 		go func() {
 			_, _ = io.Copy(io.Discard, conn) // until the client has ended it
@@ -142,7 +143,7 @@ func (p *prober) connect(to connectTo) (connected, error) {
 	conns := make([]*net.TCPConn, to.N)
 	errs := make([]error, to.N)
 	var group sync.WaitGroup
-	start := time.Now()
+	before, start := host.OwnUsage(), time.Now()
 	for i := range to.N {
 		time.Sleep(time.Until(start.Add(time.Duration(i) * connectGap)))
 		group.Go(func() {
@@ -152,14 +153,19 @@ func (p *prober) connect(to connectTo) (connected, error) {
 		})
 	}
 	group.Wait()
-	for i, conn := range conns {
-		if errs[i] != nil {
-			return connected{}, fmt.Errorf("connect over the wire: %w", errs[i])
+	used := host.OwnUsage().Sub(before)
+	for _, conn := range conns {
+		if conn != nil {
+			p.open = append(p.open, conn)
 		}
-		p.open = append(p.open, conn)
+	}
+	for _, err := range errs {
+		if err != nil {
+			return connected{}, fmt.Errorf("connect over the wire: %w", err)
+		}
 	}
 	c, err := inspect(conns[0])
-	c.Times = times
+	c.Times, c.Involuntary = times, used.Involuntary
 	return c, err
 }
 
