@@ -149,6 +149,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+const fewRounds = "too few rounds for an interval"
+
 // TestVerdicts: what the intervals leave open is said neither way.
 func TestVerdicts(t *testing.T) {
 	for _, test := range []struct {
@@ -159,8 +161,12 @@ func TestVerdicts(t *testing.T) {
 		{"a wait is saved", func(int) float64 { return 0 }, 1, 1},
 		{"none is", func(int) float64 { return 50 }, 0, 0},
 		{"in some rounds", func(round int) float64 { return 50 * float64(round%2) }, 0, 1},
+		{fewRounds, func(int) float64 { return 0 }, 0, 1},
 	} {
 		spoiled, count := run(), 0
+		if test.name == fewRounds {
+			spoiled.Rounds = 3
+		}
 		spoiled.Round = func(rng *rand.Rand) []data.Sample {
 			list := round(rng)
 			for _, s := range list {
