@@ -43,6 +43,9 @@ func open(ctx context.Context) (*Link, error) {
 	p, err := host.Start(ctx, host.Spec{Role: hubRole, Place: namespaces{theirs}})
 	if err != nil {
 		_ = ours.Close()
+		if errors.Is(err, unix.EINVAL) { // of a kernel that is built without them (clone(2))
+			err = unix.ENOSYS
+		}
 		return nil, refused("start a process in namespaces of its own", err)
 	}
 	l := &Link{p, ours}
@@ -94,7 +97,7 @@ type failure struct {
 
 // refusals are the numbers by which a kernel says that something is forbidden,
 // or not there.
-var refusals = []syscall.Errno{unix.EPERM, unix.EACCES, unix.ENOSPC, unix.ENOSYS, unix.EROFS, unix.EOPNOTSUPP, unix.ENODEV}
+var refusals = []syscall.Errno{unix.EPERM, unix.EACCES, unix.ENOSPC, unix.ENOSYS, unix.EROFS, unix.EOPNOTSUPP, unix.EAFNOSUPPORT, unix.ENODEV}
 
 // refused is the error of a step that failed: a refusal, if the system refused.
 func refused(step string, err error) error {
